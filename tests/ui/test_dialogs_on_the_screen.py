@@ -13,7 +13,7 @@ from workbench.ui.actions.import_dialog import ImportDialog
 from workbench.ui.pages.map.side.class_table import ClassTableDialog
 from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.places.dialog import PlacesDialog
-from workbench.ui.plots.table import CurveTable, TableDialog
+from workbench.ui.plots.table import CurveNumbers, CurveTable, TableDialog
 from workbench.ui.sweeps.dialog import SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.ui.widgets.dialogs.first_size import SPARE, open_at
@@ -24,7 +24,7 @@ from workbench.ui.window.main_window import MainWindow
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 TABLES = {
     "classes of the map": ClassTableDialog,
-    "numbers of a plot": lambda: TableDialog("Loss", CurveTable("step", [])),
+    "numbers of a plot": lambda: TableDialog("Loss", CurveTable(CurveNumbers("step", []))),
     "data": lambda: DataDialog(
         "mine", Inspection(0, 4, ("train",), np.zeros((0, 1), int), [], [], np.empty((0, 2)), [], [], [])
     ),

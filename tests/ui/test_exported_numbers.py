@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.browsed import at_rest, open_page
+from tests.ui.plot_files import write_plot
 from tests.ui.ticking import tick
 from tests.ui.trained import trained_run
 from workbench.files.spreadsheet import plain_cell
@@ -82,7 +83,7 @@ def test_curves(train, exported, qtbot, tmp_path):
     for row in exported("scalars.csv"):
         stored.setdefault(row["name"], {})[float(row["step"])] = float(row["value"])
     qtbot.waitUntil(lambda: len(train.curves.probe.curves["probe/spce"]) == 20)
-    train.curves.probe.save(tmp_path / "probe.csv")
+    write_plot(train.curves.probe, tmp_path / "probe.csv")
     rows = list(csv.reader(io.StringIO((tmp_path / "probe.csv").read_text("utf-8"))))
     assert rows[0] == ["step", "CE", "SPCE"]
     assert {float(step): float(ce) for step, ce, _ in rows[1:]} == stored["probe/ce"]

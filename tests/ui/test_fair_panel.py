@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.ui.plot_files import write_plot
 from tests.unit.fair.test_table import PLAN, planted
 from workbench.fair.stored import FairComparisons
 from workbench.fair.table import compared
@@ -66,5 +67,5 @@ def test_the_ranking_is_shown_as_a_picture_too(qtbot, comparison, tmp_path):
     image = panel.ranks.image()
     colours = {image.pixelColor(x, y).name() for x in range(0, 800, 3) for y in range(60, 160, 3)}
     assert len(colours) > 3, "lines, names and means"
-    panel.ranks.save(tmp_path / "ranks.svg")
+    write_plot(panel.ranks, tmp_path / "ranks.svg")
     assert "Mean rank over seeds" in (tmp_path / "ranks.svg").read_text("utf-8")

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip
 
+from tests.ui.plot_files import write_plot
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import RunConfig, TrainingParams
@@ -170,7 +171,7 @@ def test_the_numbers_are_copied_and_saved(page, tmp_path):
     assert (ice[0], float(ice[1])) == ("ICE", pytest.approx(10.1667, rel=1e-4))
     assert few[2:6] == ["", "", "", "2"]
     for name in ("forest.csv", "forest.png", "forest.svg"):
-        plot.save(tmp_path / name)
+        write_plot(plot, tmp_path / name)
     with open(tmp_path / "forest.csv", newline="") as file:
         assert [row[0] for row in csv.reader(file)] == ["group", "ICE", "<b>Few</b>"]
     assert not plot.image().isNull()

@@ -12,7 +12,7 @@ from workbench.ui.pages.map.side.class_table import ClassTableDialog
 from workbench.ui.pages.retrieval.classes.mistakes_dialog import MistakesDialog
 from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.plots.curve import Curve
-from workbench.ui.plots.table import CurveTable, TableDialog
+from workbench.ui.plots.table import CurveNumbers, CurveTable, TableDialog
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
@@ -73,7 +73,7 @@ def class_table(session):
 def plot_table(session):
     curve = Curve()
     curve.append([0], [2.5])
-    dialog = TableDialog("Loss", CurveTable("step", [("loss", curve)]))
+    dialog = TableDialog("Loss", CurveTable(CurveNumbers("step", [("loss", curve)])))
     return dialog, dialog.view
 
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import QLocale, Qt
 from workbench.ui.pages.compare.style.word_table import WordTable, table_view
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.items import number_axes
-from workbench.ui.plots.table import CurveTable, TableDialog
+from workbench.ui.plots.table import CurveNumbers, CurveTable, TableDialog
 
 
 def drawn(view, row, column):
@@ -25,12 +25,12 @@ def test_a_table_of_compare(qtbot):
 def test_the_table_of_a_plot(qtbot):
     curve = Curve()
     curve.append([0], [-2.5])
-    table = CurveTable("step", [("loss", curve)])
+    table = CurveTable(CurveNumbers("step", [("loss", curve)]))
     dialog = TableDialog("Loss", table)
     qtbot.addWidget(dialog)
     assert drawn(dialog.view, 0, 1) == "−2.5"
-    assert table.tabbed().endswith("0\t-2.5")
-    assert table.csv().endswith("0,-2.5\n")
+    assert table.numbers.tabbed().endswith("0\t-2.5")
+    assert table.numbers.csv().endswith("0,-2.5\n")
 
 
 def test_axes(qtbot):

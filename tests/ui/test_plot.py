@@ -1,7 +1,6 @@
 """The curve plot: gaps and marks where a value is no number, legend, table, export, and speed at 100,000 points."""
 
 import csv
-import os
 from itertools import combinations
 
 import numpy as np
@@ -10,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPixmap
+from PySide6.QtWidgets import QFileDialog
 
-from workbench.problem import Problem
+from tests.ui.plot_files import write_plot
 from workbench.ui.plots.curve import Curve, thinned
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.items import EDGED
@@ -20,7 +20,6 @@ from workbench.ui.plots.shade import Shade
 from workbench.ui.preferences import Preferences
 from workbench.ui.style import theme
 from workbench.ui.widgets.tables.row_table import head_width
-from workbench.ui.window.frame.message_bar import MessageBar
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")
@@ -270,7 +269,7 @@ def test_the_titles_of_the_table_are_whole(qtbot):
     dialog = made.show_table()
     header = dialog.view.horizontalHeader()
     assert all(header.sectionSize(column) >= head_width(header, column) for column in range(header.count()))
-    assert dialog.table.titles[-1] == "Gradient norm", "a file has no axis at the right"
+    assert dialog.table.numbers.titles[-1] == "Gradient norm", "a file has no axis at the right"
     dialog.close()
 
 
@@ -278,14 +277,13 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     plot.append("probe/ce", [1, 2], [0.123456, NAN])
     plot.append("probe/spce", [2, 3], [0.5, 0.25])
     dialog = plot.show_table()
-    qtbot.addWidget(dialog)
     table = dialog.table
     qtmodeltester.check(table)
     shown = [[table.index(row, column).data() for column in range(3)] for row in range(3)]
     assert shown == [["1", "0.1235", ""], ["2", "–", "0.5"], ["3", "", "0.25"]]
-    dialog.copy()
+    dialog.copy.click()
     assert QGuiApplication.clipboard().text().splitlines()[1:3] == ["1\t0.123456\t", "2\t\t0.5"]
-    assert table.csv().splitlines()[1:] == ["1,0.123456,", "2,,0.5", "3,,0.25"]
+    assert table.numbers.csv().splitlines()[1:] == ["1,0.123456,", "2,,0.5", "3,,0.25"]
     dialog.close()
 
 
@@ -314,12 +312,11 @@ def test_titles_of_curves_are_text_in_the_csv_and_the_clipboard(qtbot, tmp_path)
     qtbot.addWidget(made)
     made.append("0", [1, 2], [-0.5, 0.25])
     made.append("1", [1, 2], [0.5, 1.0])
-    made.save(tmp_path / "curve.csv")
+    write_plot(made, tmp_path / "curve.csv")
     rows = list(csv.reader((tmp_path / "curve.csv").read_text("utf-8").splitlines()))
     assert rows == [["step", "'=1+1, s", 'ce\t"a"'], ["1", "-0.5", "0.5"], ["2", "0.25", "1.0"]]
     dialog = made.show_table()
-    qtbot.addWidget(dialog)
-    dialog.copy()
+    dialog.copy.click()
     assert QGuiApplication.clipboard().text().splitlines()[0] == 'step\t\'=1+1, s\tce "a"'
     dialog.close()
 
@@ -328,7 +325,7 @@ def test_saves_csv_png_and_svg(plot, tmp_path):
     plot.append("probe/ce", [1, 2], [0.1, 0.2])
     plot.redraw()
     for ending in ("csv", "png", "svg"):
-        plot.save(tmp_path / f"curve.{ending}")
+        write_plot(plot, tmp_path / f"curve.{ending}")
     rows = list(csv.reader((tmp_path / "curve.csv").read_text("utf-8").splitlines()))
     assert rows[0] == ["step", "CE", "SPCE"]
     assert rows[1] == ["1", "0.1", ""]
@@ -342,40 +339,32 @@ def test_saves_csv_png_and_svg(plot, tmp_path):
     assert QGuiApplication.clipboard().image().size() == image.size()
 
 
-def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypatch):
-    with pytest.raises(Problem, match="cannot be written"):
-        plot.save(tmp_path / "nowhere" / "curve.csv")
+def test_the_commands_copy_save_and_say_so(plot, session, tmp_path, qtbot, monkeypatch):
+    notices, said = [], []
+    plot.wished.connect(session.fulfil)
+    session.noticed.connect(lambda what: notices.append(str(what)))
+    session.mentioned.connect(said.append)
+    plot.append("probe/ce", [1, 2], [0.1, 0.2])
+    paths = [tmp_path / "nowhere" / "curve", tmp_path / "curve", tmp_path / "curve.png", tmp_path / "curve.csv"]
+    asked, answers = [], iter(paths)
     monkeypatch.setattr(
-        "workbench.ui.plots.export.QFileDialog.getSaveFileName",
-        lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG (*.svg)"),
+        QFileDialog, "getSaveFileName", lambda *words: asked.append(words[1:]) or (str(next(answers)), "SVG (*.svg)")
     )
-    with qtbot.waitSignal(plot.announced) as caught:
-        plot.ask_and_save()
-    assert "curve.svg" in str(caught.args[0])
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("ending", ["png", "svg", "csv"])
-def test_a_pipe_is_not_replaced_by_a_plot(plot, tmp_path, ending):
-    os.mkfifo(tmp_path / f"curve.{ending}")
-    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
-        plot.save(tmp_path / f"curve.{ending}")
-
-
-def test_a_plot_that_was_written_is_said_in_place_of_the_failure_before(plot, session, tmp_path, qtbot, monkeypatch):
-    bar, folder = MessageBar(), tmp_path / "later"
-    qtbot.addWidget(bar)
-    plot.announced.connect(session.notify)
-    session.said.connect(lambda what, concern: bar.show_message(what, concern=concern))
-    monkeypatch.setattr(
-        "workbench.ui.plots.export.QFileDialog.getSaveFileName",
-        lambda *args: (str(folder / "curve.csv"), "CSV (*.csv)"),
-    )
-    plot.ask_and_save()
-    assert "cannot be written" in bar.what.text()
-    folder.mkdir()
-    plot.ask_and_save()
-    assert bar.what.text() == f"The plot was written to {folder / 'curve.csv'}."
+    actions = {action.text(): action for action in plot.menu.actions()}
+    for number in range(len(paths)):
+        actions["Save…"].trigger()
+        qtbot.waitUntil(lambda number=number: len(notices) == number + 1)
+    assert "curve.svg could not be written" in notices[0]
+    assert notices[1:] == [f"The plot was written to {tmp_path / 'curve'}.{kind}." for kind in ("svg", "png", "csv")]
+    assert asked[1][0] == "Save the plot"
+    assert asked[1][1].endswith("ce-and-spce-nats.png")
+    assert asked[1][2] == "PNG (*.png);;SVG (*.svg);;CSV (*.csv)"
+    assert (tmp_path / "curve.csv").read_text("utf-8").splitlines() == ["step,CE,SPCE", "1,0.1,", "2,0.2,"]
+    assert QImage(str(tmp_path / "curve.png")).size() == plot.image().size()
+    actions["Copy picture"].trigger()
+    actions["Copy table"].trigger()
+    assert QGuiApplication.clipboard().text() == "step\tCE\tSPCE\n1\t0.1\t\n2\t0.2\t"
+    assert said == ["The picture was copied.", "The table was copied."]
 
 
 def test_of_100_000_points_no_more_are_drawn_than_the_plot_is_wide(plot):
@@ -449,14 +438,16 @@ def test_a_plot_without_values_has_neither_axes_nor_a_filled_area(plot):
     assert not plot.canvas.item.getAxis("left").isVisible()
 
 
-def test_a_change_of_theme_is_taken_once(plot, tmp_path, monkeypatch):
+def test_a_change_of_theme_is_taken_once(plot, tmp_path, monkeypatch, qtbot):
     shown = theme.Theme(Preferences(tmp_path / "window.ini"))
     shown.choose("light")
     redrawn = []
     monkeypatch.setattr(plot, "redraw", lambda: redrawn.append(theme.current()))
     shown.choose("dark")
+    qtbot.waitUntil(lambda: not shown.dressing)
     assert redrawn == [theme.DARK]
     shown.choose("dark")
+    qtbot.waitUntil(lambda: not shown.dressing)
     assert redrawn == [theme.DARK], "nothing changed"
     shown.choose("light")
     shown.close()

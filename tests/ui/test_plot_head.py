@@ -6,8 +6,10 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QToolButton
 
+from tests.ui.plot_files import write_plot
 from workbench.ui.plots.curve_plot import CurvePlot, Series
-from workbench.ui.plots.export import HEAD, LINE, SCALE, picture
+from workbench.ui.plots.export import SCALE
+from workbench.ui.plots.file_head import HEAD, LINE
 from workbench.ui.widgets.labels import ElidedLabel
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -160,10 +162,10 @@ def test_a_legend_that_fits_has_no_button_for_the_whole(folded, qtbot):
 
 
 def test_a_picture_has_the_whole_legend(folded, tmp_path):
-    folded.save(tmp_path / "plot.svg")
+    write_plot(folded, tmp_path / "plot.svg")
     words = (tmp_path / "plot.svg").read_text("utf-8")
     assert all(series.title in words for series in TWELVE)
-    image = picture(folded)
+    image = folded.image()
     assert image.width() == SCALE * folded.canvas.width()
     lines = (image.height() // SCALE - folded.canvas.height() - HEAD) // LINE + 1
     assert lines >= 4, "twelve titles need as many lines"

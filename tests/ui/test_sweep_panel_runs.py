@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 
+from tests.ui.plot_files import write_plot
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.settings.changed import read_config
@@ -171,7 +172,7 @@ def test_a_higher_value_is_drawn_higher_and_files_have_the_numbers(qtbot, tmp_pa
     assert (third.x() - first.x()) == pytest.approx(3 * (second.x() - first.x())), "numbers of settings, not places"
     assert plot.rows()[1:] == [[1, 0.2, "yes", 0.2], [2, 0.9, "no", 0.2], [4, 0.5, "yes", 0.5]]
     for ending in ("png", "svg", "csv"):
-        plot.save(tmp_path / f"plot.{ending}")
+        write_plot(plot, tmp_path / f"plot.{ending}")
         assert (tmp_path / f"plot.{ending}").stat().st_size
 
 

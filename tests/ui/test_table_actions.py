@@ -25,7 +25,7 @@ class Shown(QObject):
         self.view = QTableView()
         self.view.setModel(self.rows)
         self.threads: list[threading.Thread] = []
-        self.actions = TableActions(session, self.view, "classes.csv", self.rows.lines, lambda: self.write)
+        self.actions = TableActions(session.fulfil, self.view, "classes.csv", self.rows.lines, lambda: self.write)
         qtbot.addWidget(self.view)
         self.rows.show(ROWS)
         with qtbot.waitExposed(self.view):

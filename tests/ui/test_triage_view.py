@@ -343,10 +343,12 @@ def test_a_precision_plot_that_cannot_be_written_is_said(panel, qtbot, tmp_path,
     panel.answer(DROP)
     for folder in (tmp_path / "nowhere", tmp_path):
         monkeypatch.setattr(
-            "workbench.ui.plots.export.QFileDialog.getSaveFileName",
+            "workbench.ui.widgets.dialogs.save_file.QFileDialog.getSaveFileName",
             lambda *args, path=folder / "precision.csv": (str(path), "CSV (*.csv)"),
         )
+        before = len(said)
         panel.summary.plot.ask_and_save()
+        qtbot.waitUntil(lambda before=before: len(said) > before)
     assert "could not be written" in said[0]
     assert said[1] == f"The plot was written to {tmp_path / 'precision.csv'}."
 

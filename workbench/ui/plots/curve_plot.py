@@ -4,30 +4,31 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import exponential_mean
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
-from workbench.ui.plots.export import ask_place, picture, save_and_tell, save_csv, save_png, save_svg
+from workbench.ui.plots.export import SavedPlot
+from workbench.ui.plots.file_head import head_px, paint_head
 from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
 from workbench.ui.plots.menu import PlotMenu
 from workbench.ui.plots.pointed import difference_in_words, place_in_words, pointed_at, values_in_words
 from workbench.ui.plots.rings import Crossing, Ring, crossing_place
-from workbench.ui.plots.table import CurveTable, TableDialog
+from workbench.ui.plots.table import CurveNumbers, CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 __all__ = ["CurvePlot", "Series"]
@@ -39,7 +40,7 @@ PLOTS = count()
 ON_RIGHT = " (right)"  # what the title of a curve with the axis at the right ends with
 
 
-class CurvePlot(QFrame):
+class CurvePlot(SavedPlot):
     """Curves over steps or epochs, on one axis or two.
 
     Args:
@@ -55,7 +56,6 @@ class CurvePlot(QFrame):
         compared: two series; the read-out has the first minus the second where both have a point.
     """
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
     full_size_asked = Signal()  # a double-click while all of the curves is in view
 
     def __init__(
@@ -345,31 +345,46 @@ class CurvePlot(QFrame):
         scale = ", on a logarithmic scale" if self.log and parts else ""
         return f"{self.title}{scale}: {'; '.join(parts + trouble) or 'nothing is shown'}."
 
-    def table(self) -> CurveTable:
-        """All numbers, one row per step, as a Qt model; a curve that the legend does not offer has no column."""
+    def numbers(self) -> CurveNumbers:
+        """All numbers, one row per step; a curve that the legend does not offer has no column."""
         offered = [series for series in self.series if not self.legend[series.name].isHidden()]
         curves = [self.curves[series.name].at(self._places) for series in offered]
         titles = [series.title.removesuffix(ON_RIGHT) for series in offered]  # a table has no second axis
-        return CurveTable(self.x_title, list(zip(titles, curves, strict=True)))
+        return CurveNumbers(self.x_title, list(zip(titles, curves, strict=True)))
+
+    def table(self) -> CurveTable:
+        """The numbers as a Qt model."""
+        return CurveTable(self.numbers())
+
+    def csv(self) -> Content:
+        """What makes the numbers as CSV, with all digits; it is called on a thread."""
+        return self.numbers().csv
+
+    def tabbed(self) -> str:
+        """The numbers with all digits, with tabs between the columns."""
+        return self.numbers().tabbed()
 
     def show_table(self) -> TableDialog:
         """Open the table of all numbers."""
         dialog = TableDialog(self.title, self.table(), self)
+        dialog.wished.connect(self.wished)
         dialog.show()
         return dialog
 
-    def copy_picture(self) -> None:
-        """Copy the plot as a picture."""
-        QGuiApplication.clipboard().setImage(picture(self))
+    def size_in_file(self) -> QSize:
+        """The size of the picture in a file, with title and legend, in px."""
+        return QSize(self.canvas.width(), self.canvas.height() + head_px(self))
 
-    def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `announced` reports where it is, or why it cannot be written."""
-        if path := ask_place(self, self.title):
-            save_and_tell(self.save, path, self.announced)
-
-    def save(self, path: Path) -> None:
-        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
-        {".png": save_png, ".svg": save_svg, ".csv": save_csv}[path.suffix.lower()](self, path)
+    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
+        """Draw the plot, on white with title and legend, in the light theme."""
+        paint_head(self, painter, size)
+        head = head_px(self)
+        self.canvas.point_at(None)
+        self.canvas.apply(theme.LIGHT)
+        try:
+            self.canvas.render(painter, QRectF(0, head, size.width(), size.height() - head), self.canvas.rect())
+        finally:
+            self.canvas.apply(theme.current())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

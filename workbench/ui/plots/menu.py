@@ -26,6 +26,5 @@ class PlotMenu(QMenu):
         self.addAction(holder)
         self.addAction("Show all", plot.canvas.fit)
         self.addSeparator()
-        self.addAction("Copy picture", plot.copy_picture)
-        self.addAction("Save…", plot.ask_and_save)
+        plot.add_commands(self)
         self.addAction("View as table", plot.show_table)

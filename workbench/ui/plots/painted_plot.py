@@ -1,30 +1,19 @@
 """A plot that paints itself, with a title and a menu to copy and save it; in files it is on white."""
 
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QEvent, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QHelpEvent, QImage, QPainter, QPaintEvent
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QMenu,
-    QToolButton,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QToolTip, QWidget
 
-from workbench import files
-from workbench.files.spreadsheet import csv_cell, csv_text, pasted
-from workbench.ui.plots.export import ask_place, save_and_tell
+from workbench.ui.plots.export import SavedPlot
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 
-HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
+HEAD_PX = 32  # title above the picture in a file
 LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
 Rows = list[list[Any]]
 
@@ -69,14 +58,12 @@ class Picture(QWidget):
         painter.end()
 
 
-class PaintedPlot(QFrame):
+class PaintedPlot(SavedPlot):
     """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers.
 
     Args:
         role: how the title is written, a role of the style sheet.
     """
-
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
 
     def __init__(self, title: str, parent: QWidget | None = None, role: str = "strong") -> None:
         super().__init__(parent)
@@ -85,13 +72,11 @@ class PaintedPlot(QFrame):
         self.picture.installEventFilter(self)
         self._title = ElidedLabel("", role)
         self.menu = QMenu(self)
-        self.menu.addAction("Copy picture", self.copy_picture)
-        self.menu.addAction("Copy table", self.copy_table)
-        self.menu.addAction("Save…", self.ask_and_save)
+        self.add_commands(self.menu)
         self._more = icon_button("dots-three", "Menu of the plot")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setMenu(self.menu)
-        self._more.setToolTip("Copy, save, table")
+        self._more.setToolTip("Copy, save")
         self.head = QHBoxLayout()
         self.head.addWidget(self._title, 1)
         self.head.addWidget(self._more)
@@ -138,67 +123,13 @@ class PaintedPlot(QFrame):
         self.picture.setAccessibleDescription(self.describe())
         self.picture.update()
 
-    def copy_picture(self) -> None:
-        """Copy the plot as a picture."""
-        QGuiApplication.clipboard().setImage(self.image())
-
-    def copy_table(self) -> None:
-        """Copy the numbers as text, with tabs between the columns."""
-        lines = (
-            "\t".join(pasted(cell) if isinstance(cell, str) else str(csv_cell(cell)) for cell in row)
-            for row in self.rows()
-        )
-        QGuiApplication.clipboard().setText("\n".join(lines))
-
-    def image(self) -> QImage:
-        """The plot on white, with its title, at twice its size on screen at the normal text size."""
-        size = self._size()
-        image = QImage(size * SCALE, QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        painter.scale(SCALE, SCALE)
-        self._paint_file(painter, size)
-        painter.end()
-        return image
-
-    def ask_and_save(self) -> None:
-        """Ask for a file and save the plot to it; `announced` reports where it is, or why it cannot be written."""
-        if path := ask_place(self, self.title):
-            save_and_tell(self.save, path, self.announced)
-
-    def save(self, path: Path) -> None:
-        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
-        content = {".png": self._png, ".svg": self._svg, ".csv": self._csv}[path.suffix.lower()]()
-        with files.chosen_file(path) as file:
-            file.write(content)
-
-    def _csv(self) -> bytes:
-        head, *body = self.rows()
-        return csv_text(head, body).encode()
-
-    def _png(self) -> bytes:
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        self.image().save(buffer, "PNG")  # type: ignore[call-overload]
-        return bytes(buffer.data().data())
-
-    def _svg(self) -> bytes:
-        size, buffer = self._size(), QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        generator = QSvgGenerator()
-        generator.setOutputDevice(buffer)
-        generator.setSize(size)
-        generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
-        generator.setTitle(self.title)
-        painter = QPainter(generator)
-        self._paint_file(painter, size)
-        painter.end()
-        return bytes(buffer.data().data())
-
-    def _size(self) -> QSize:
+    def size_in_file(self) -> QSize:
+        """The size of the picture in a file, with its title, in px at 100% text."""
         area = self.picture.area
         return QSize(round(area.width()), round(area.height()) + HEAD_PX)
 
-    def _paint_file(self, painter: QPainter, size: QSize) -> None:
+    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
+        """Draw the plot, on white with its title, in the light theme."""
         light = theme.LIGHT
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
         painter.setFont(small(self.font()))

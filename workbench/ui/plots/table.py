@@ -5,8 +5,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
@@ -15,18 +14,24 @@ from workbench.ui.plots.curve import Curve
 from workbench.ui.style import theme
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.dialogs.save_file import file_name
 from workbench.ui.widgets.tables.row_table import NumberDelegate, fit_columns_to_words
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 Index = QModelIndex | QPersistentModelIndex
 LEAST = 80  # px of a column at 100% text
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
-class CurveTable(QAbstractTableModel):
-    """One row per step that any curve has; a cell is empty if its curve has no point there. Copies the numbers."""
+class CurveNumbers:
+    """One row per step that any curve has; a cell is empty if its curve has no point there.
 
-    def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    Args:
+        x_title: of the first column.
+        curves: titles of the others, and their points.
+    """
+
+    def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]]) -> None:
         self.titles = [x_title, *(title for title, _ in curves)]
         self.steps = np.unique(np.concatenate([np.empty(0), *(curve.steps for _, curve in curves)]))
         self.values = np.full((len(self.steps), len(curves)), np.nan)
@@ -34,25 +39,6 @@ class CurveTable(QAbstractTableModel):
         for column, (_, curve) in enumerate(curves):
             rows = np.searchsorted(self.steps, curve.steps)
             self.values[rows, column], self.known[rows, column] = curve.values, True
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self.steps)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self.titles)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The number in a cell, with 4 digits, or its alignment."""
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(index.row(), index.column(), digits=4)
-        return int(RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return self.titles[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(RIGHT)
-        return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:
         """One cell with this many significant digits, a dash for NaN; None: as for a file, with all digits or empty."""
@@ -77,8 +63,37 @@ class CurveTable(QAbstractTableModel):
         return [[self.text(row, column) for column in range(len(self.titles))] for row in range(len(self.steps))]
 
 
+class CurveTable(QAbstractTableModel):
+    """Shows the numbers of a plot with 4 digits."""
+
+    def __init__(self, numbers: CurveNumbers, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.numbers = numbers
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.numbers.steps)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.numbers.titles)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The number in a cell, with 4 digits, or its alignment."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.numbers.text(index.row(), index.column(), digits=4)
+        return int(RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self.numbers.titles[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT)
+        return super().headerData(section, orientation, role)
+
+
 class TableDialog(MainButtonDialog):
-    """The table with a Copy button."""
+    """The table, which can be copied and saved."""
+
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, title: str, table: CurveTable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,13 +110,16 @@ class TableDialog(MainButtonDialog):
         fit_columns_to_words(self.view)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(self.copy)
+        self.table_actions = TableActions(
+            self.wished.emit, self.view, f"{file_name(title)}.csv", self._lines, lambda: table.numbers.csv
+        )
+        self.copy, self.save = self.table_actions.buttons()
+        for action in (self.copy, self.save):
+            buttons.addButton(action, QDialogButtonBox.ButtonRole.ActionRole)
         layout = QVBoxLayout(self)
         layout.addWidget(self.view)
         layout.addWidget(buttons)
         open_at(self, theme.text_px(420), theme.text_px(480))
 
-    def copy(self) -> None:
-        """Copy the table as text, with tabs between the columns."""
-        QGuiApplication.clipboard().setText(self.table.tabbed())
+    def _lines(self) -> list[str]:
+        return [self.table.numbers.tabbed()]

@@ -136,6 +136,10 @@ class Session(WindowRuns):
             self.catalog = catalog
             self.catalog_changed.emit()
 
+    def fulfil(self, wish: Callable[["Session"], object]) -> None:
+        """Do what a part of a page wants that has no session of its own: copy, save, say so."""
+        wish(self)
+
     def here(self) -> Concern:
         """The shown page, and the shown run where the page is about it."""
         return of_page(self.page, self.run_id)

@@ -24,7 +24,7 @@ SERVER = "workbench.sweeps.server"
 class ImportanceTab(QWidget):
     """Has another process compute the shares of a sweep, again when another trial has ended."""
 
-    announced = Signal(object)  # Problem, of saving the plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class ImportanceTab(QWidget):
         self._sweep_id: int | None = None
         self._results: list[list[Any]] = []  # that are shown; the process may have read newer ones than the panel
         self.plot = ImportancePlot()
-        self.plot.announced.connect(self.announced)
+        self.plot.wished.connect(self.wished)
         self.words = label("", "muted", wrap=True)
         inside = QWidget()
         in_column((self.plot, 1), self.words, 0, on=inside, margins=8, spacing=8)

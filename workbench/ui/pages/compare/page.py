@@ -130,7 +130,7 @@ class ComparePage(QStackedWidget):
         self.save_action.triggered.connect(self._ask_save)
         self.order_action.triggered.connect(self._order_by_metric)
         self.more_seeds.queued.connect(self._await)
-        self.fair_alone.announced.connect(session.notify)
+        self.fair_alone.wished.connect(session.fulfil)
         self.tabs.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
         session.catalog_changed.connect(self._refresh)

@@ -73,7 +73,7 @@ class ResultTabs(QTabWidget):
         self._add(CostPanel, "Cost", CostPanel)
         self._add(FairPanel, "Fair ranking", FairPanel)
         self.show_fair(self._fair)
-        self.curves.announced.connect(session.notify)
+        self.curves.wished.connect(session.fulfil)
         self.curves.beside.forest.plot.chosen.connect(self._open_difference)
         self.curves.without.difference_asked.connect(partial(self.open, DIFFERENCE))
         self.curves.without.queries_asked.connect(partial(self.open, QUERIES))
@@ -142,7 +142,7 @@ class ResultTabs(QTabWidget):
         panel = self._made[kind] = self._makers[kind](holder)
         in_column((panel, 1), on=holder)
         if isinstance(panel, DifferencePanel | SettingsPanel | SimilarityPanel | FairPanel):
-            panel.announced.connect(self._session.notify)
+            panel.wished.connect(self._session.fulfil)
         if isinstance(panel, QueryDifferences | NeighbourPanel):
             panel.opened.connect(self.opened)
         if isinstance(panel, DifferencePanel):

@@ -36,7 +36,7 @@ class OtherCurves(Scrolled):
         elsewhere: says whether another tab has a plot for the curve of that name.
     """
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
     made = Signal(object)  # a CurvePlot that is new
     any_changed = Signal()  # `names` is no longer empty, or is again
 
@@ -144,7 +144,7 @@ class OtherCurves(Scrolled):
         plot = CurvePlot(f"{title}, %" if is_logged_share(name) else title, [Series(name, title, colour)])
         plot.legend[name].hide()  # its title is that of the plot
         plot.canvas.show_percent(is_logged_share(name))
-        plot.announced.connect(self.announced)
+        plot.wished.connect(self.wished)
         plot.replace(name, self.curves[name].steps, _shown(name, self.curves[name].values))
         self._plots[name] = plot
         self.grid.add(plot)

@@ -3,14 +3,23 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.session import Session
 
+LONGEST = 60  # letters of a name that is offered
 FOLDER = "save_folders"  # what the preferences remember it as
 Content = Callable[[], bytes | str]  # makes what is written, on a thread
 Make = Callable[[], Content]  # on the window's thread, once the file is chosen
+Wish = Callable[[Session], object]  # what a part of a page that has no session wants of it
+
+
+def file_name(title: str) -> str:
+    """The name that is offered for a file with this title, without an ending: its words in small letters."""
+    words = "".join(letter if letter.isalnum() else " " for letter in title.lower()).split()
+    return "-".join(words)[:LONGEST]
 
 
 def ask_file(
@@ -38,6 +47,12 @@ def ask_file(
         return path, True
     ending = filters.get(kind, next(iter(kinds)))
     return path.with_name(path.name + ending), False
+
+
+def copy_text(text: str, what: str, fulfil: Callable[[Wish], object]) -> None:
+    """Copy a text and have the session say so of `what`, as "The table"."""
+    QGuiApplication.clipboard().setText(text)
+    fulfil(lambda session: session.mention(f"{what} was copied."))
 
 
 def ask_and_save(

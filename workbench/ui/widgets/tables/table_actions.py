@@ -1,15 +1,15 @@
 """Copy and save a table: the same words, keys, menu and messages wherever the window shows one."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QTableView, QToolButton
 
-from workbench.ui.state.session import Session
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.dialogs.save_file import Make, ask_and_save
+from workbench.ui.widgets.dialogs.save_file import Make, Wish, ask_and_save, copy_text
 
 COPY, SAVE = "Copy table", "Save CSV…"
 TABLE = "the table"
@@ -21,6 +21,7 @@ class TableActions(QObject):
     They are disabled while the table is empty.
 
     Args:
+        fulfil: Session.fulfil, or a signal that leads to it.
         view: the table, with its model.
         name: of the file that is offered, or what gives it, with its ending.
         lines: gives titles and rows as they are shown, with tabs between the cells.
@@ -29,14 +30,14 @@ class TableActions(QObject):
 
     def __init__(
         self,
-        session: Session,
+        fulfil: Callable[[Wish], object],
         view: QTableView,
         name: str | Callable[[], str],
         lines: Callable[[], Iterable[str]],
         content: Make,
     ) -> None:
         super().__init__(view)
-        self._session, self._view, self._name = session, view, name
+        self._fulfil, self._view, self._name = fulfil, view, name
         self._lines, self._content = lines, content
         self.copy, self.save = QAction(COPY, view), QAction(SAVE, view)
         self.copy.setShortcut(QKeySequence.StandardKey.Copy)
@@ -67,15 +68,16 @@ class TableActions(QObject):
 
     def save_to(self, path: Path) -> None:
         """Write the CSV file, on a thread; the message bar says where it is, or why not."""
-        self._session.save_file(TABLE, path, self._content())
+        content = self._content()
+        self._fulfil(lambda session: session.save_file(TABLE, path, content))
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self._lines()))
-        self._session.mention("The table was copied.")
+        copy_text("\n".join(self._lines()), "The table", self._fulfil)
 
     def _ask_and_save(self) -> None:
         name = self._name if isinstance(self._name, str) else self._name()
-        ask_and_save(self._session, self._view.window(), TABLE, name, {".csv": ("CSV", self._content)})
+        kinds = {".csv": ("CSV", self._content)}
+        self._fulfil(partial(ask_and_save, parent=self._view.window(), what=TABLE, name=name, kinds=kinds))
 
     def _offer(self) -> None:
         for action in (self.copy, self.save):

@@ -56,7 +56,7 @@ class WithoutCurves(QWidget):
 class CurvesPanel(QWidget):
     """The metric of the page over epochs, or a scalar of training over steps, read on a thread when it is chosen."""
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class CurvesPanel(QWidget):
         self.choice.setMinimumContentsLength(LEAST_WORDS)
         self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
-        self.seeds.announced.connect(self.announced)
+        self.seeds.wished.connect(self.wished)
         choice, self._head = QWidget(), QWidget()
         in_row(caption("Curve of", self.choice), self.choice, on=choice, spacing=8)
         head = in_lines(choice, self.seeds.smoother, spacing=8)
@@ -84,7 +84,7 @@ class CurvesPanel(QWidget):
         self.places.addWidget(self.seeds)
         self.places.addWidget(self.without)
         self.beside = DifferenceBeside(Scrolled(self.places))
-        self.beside.forest.plot.announced.connect(self.announced)
+        self.beside.forest.plot.wished.connect(self.wished)
         in_column(self._head, (self.beside, 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 

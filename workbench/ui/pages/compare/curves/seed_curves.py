@@ -36,12 +36,12 @@ SHADED = f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Fain
 class SeedCurves(QWidget):
     """One plot; groups are drawn one per event-loop turn, so that the window stays responsive."""
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plot = CurvePlot("Curves", [], x_title="epoch", log_if_steep=True)
-        self.plot.announced.connect(self.announced)
+        self.plot.wished.connect(self.wished)
         self.smoother = SmoothingSlider(self.plot.smoothing)
         self.smoother.chosen.connect(self.plot.set_smoothing)
         self.smoother.chosen.connect(self._tell_smoothing)

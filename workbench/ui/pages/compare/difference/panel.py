@@ -36,7 +36,7 @@ class DifferencePanel(QWidget):
     """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
 
     chosen = Signal()
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, model: CompareModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class DifferencePanel(QWidget):
         self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
         self.forest.plot.chosen.connect(self.choose)
-        self.forest.plot.announced.connect(self.announced)
+        self.forest.plot.wished.connect(self.wished)
 
     def _build(self) -> None:
         self.forest = ForestPanel()

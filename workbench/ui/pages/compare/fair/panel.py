@@ -20,7 +20,7 @@ NOTES_LINES = 8
 class FairPanel(QWidget):
     """One comparison at a time, as a table or as a diagram; a box selects one if the workspace has several."""
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class FairPanel(QWidget):
         self.model = WordTable()
         self.view = table_view(self.model, "Ranking of methods tuned with the same budget")
         self.ranks = RankLines()
-        self.ranks.announced.connect(self.announced)
+        self.ranks.wished.connect(self.wished)
         self.views = QStackedWidget()
         self.shown_as = Segments("Show the ranking as", (("table", "Table"), ("picture", "Picture")))
         self.shown_as.set_value("table")

@@ -42,7 +42,7 @@ POOLED = "Some cells average runs that also differ in other settings."
 class SettingsPanel(QStackedWidget):
     """A table of the settings that differ; below it parallel coordinates of all of them and a heat map of two."""
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class SettingsPanel(QStackedWidget):
         self.table.setMinimumHeight(TABLE_PX)
         in_column(head, (self.heat, 1), self.note, on=above)
         for plot in (self.heat, self.parallel):
-            plot.announced.connect(self.announced)
+            plot.wished.connect(self.wished)
 
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle], baseline: Group | None) -> None:
         """Show other groups with their styles, in the same order; the heat map is of those comparable to `baseline`."""

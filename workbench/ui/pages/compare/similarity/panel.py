@@ -52,7 +52,7 @@ QUESTIONS = {
 class SimilarityPanel(QWidget):
     """Reads the embeddings of the ticked runs on a thread, when it is opened."""
 
-    announced = Signal(object)  # Problem, of saving the picture, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +81,7 @@ class SimilarityPanel(QWidget):
             margins=8,
         )
         self.value.chosen.connect(self._draw)
-        self.plot.announced.connect(self.announced)
+        self.plot.wished.connect(self.wished)
         self._say("")
 
     def show_overview(self, overview: Overview) -> None:

@@ -85,7 +85,9 @@ class SizePanel(QStackedWidget):
         select_rows(self.table, "Scores by class size")
         set_row_height(self.table, ROW_PX)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
-        self.table_actions = TableActions(self.session, self.table, "class-sizes.csv", self.groups.lines, self._csv)
+        self.table_actions = TableActions(
+            self.session.fulfil, self.table, "class-sizes.csv", self.groups.lines, self._csv
+        )
         self.copy, self.save = self.table_actions.buttons("A row for each class: size, group, scores and chance")
         head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
         self.picture = PlotAndTable(self.plot, self.table)
@@ -100,7 +102,7 @@ class SizePanel(QStackedWidget):
         self.measuring.pressed.connect(self._cancel)
         self.metrics.chosen.connect(self._draw)
         self.plot.picked.connect(self.choose)
-        self.plot.announced.connect(self.session.notify)
+        self.plot.wished.connect(self.session.fulfil)
         self.table.clicked.connect(self._clicked)
         self.table.activated.connect(self._opened)
         self.table.selectionModel().currentRowChanged.connect(self._mark)

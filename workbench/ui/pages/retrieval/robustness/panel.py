@@ -114,7 +114,9 @@ class RobustnessPanel(QStackedWidget):
         header.setStretchLastSection(True)
         self.table.setSortingEnabled(True)
         self.strip = Strip()
-        self.table_actions = TableActions(self.session, self.table, "robustness.csv", self.strengths.lines, self._csv)
+        self.table_actions = TableActions(
+            self.session.fulfil, self.table, "robustness.csv", self.strengths.lines, self._csv
+        )
         self.copy, self.save = self.table_actions.buttons()
         head = in_lines(label("Robustness", "title"), self.metrics, self.rest, self.again, self.copy, self.save)
         row = in_row((self.plot, PLOT), (self.table, TABLE), spacing=12)
@@ -132,7 +134,7 @@ class RobustnessPanel(QStackedWidget):
         self.queries.valueChanged.connect(self._say_images)
         self.metrics.chosen.connect(self._draw_plot)
         self.plot.chosen.connect(self.choose)
-        self.plot.announced.connect(self.session.notify)
+        self.plot.wished.connect(self.session.fulfil)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         self.strengths.modelReset.connect(self._choose_again)
         self.strip.another.connect(self._step)

@@ -122,7 +122,7 @@ class TriagePanel(QStackedWidget):
     def _connect(self) -> None:
         for word, widget in self.suspect.answers.items():
             widget.clicked.connect(partial(self.answer, word))
-        self.summary.plot.announced.connect(self.session.notify)
+        self.summary.plot.wished.connect(self.session.fulfil)
         self.summary.undo.clicked.connect(self.take_back)
         self.summary.export.clicked.connect(self._ask_export)
         self.summary.import_.clicked.connect(self._ask_import)

@@ -115,7 +115,7 @@ class RateDialog(MainButtonDialog):
         self.close_button.clicked.connect(self.reject)
         self.use.clicked.connect(self._use)
         self.plot.moved.connect(self._show_chosen)
-        self.plot.announced.connect(self._session.notify)
+        self.plot.wished.connect(self._session.fulfil)
         for suggested in (self.steepest, self.tenth):
             suggested.clicked.connect(partial(self._choose, suggested))
 

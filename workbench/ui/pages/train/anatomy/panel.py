@@ -38,7 +38,7 @@ class AnatomyPanel(Scrolled):
     Give it scalars as they arrive. The plots of the losses are made once it is shown: plots are slow to make.
     """
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
     made = Signal(object)  # CurvePlot, of the parts of another loss
 
     def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
@@ -111,7 +111,7 @@ class AnatomyPanel(Scrolled):
     def _take(self, plot: CurvePlot) -> None:
         """Put a new plot among the others."""
         plot.follow_room()
-        plot.announced.connect(self.announced)
+        plot.wished.connect(self.wished)
         self.grid.add(plot)
 
     def _lay_out(self) -> None:

@@ -36,7 +36,7 @@ class Curves(Scrolled):
     Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms.
     """
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(QWidget(), parent)
@@ -88,7 +88,7 @@ class Curves(Scrolled):
         self.grid = PlotGrid(self.plots, grid, self)
         for plot in self.plots:
             plot.follow_room()
-            plot.announced.connect(self.announced)
+            plot.wished.connect(self.wished)
         yield
         self.evaluations = EvaluationTable(self._preferences, self.accuracy_at)
         self.evaluations.full_size_asked.connect(lambda: self.grid.fill(self.evaluations, self.evaluations.table))

@@ -100,7 +100,7 @@ class GeometryPanel(QStackedWidget):
         grid.setRowStretch(0, 2)
         grid.setRowStretch(1, 3)
         for plot in self.plots:
-            plot.announced.connect(self.session.notify)
+            plot.wished.connect(self.session.fulfil)
         for card in self.cards:
             card.asked.connect(self._show_dead)
         self.beside.changed.connect(self._draw)

@@ -41,7 +41,7 @@ class SystemPanel(Scrolled):
         machine: what shows the GPUs of this machine and the process that waits.
     """
 
-    announced = Signal(object)  # Problem, of saving a plot, or where it was written
+    wished = Signal(object)  # Wish, for Session.fulfil
     made = Signal(object)  # a CurvePlot that is new
 
     def __init__(self, machine: QWidget | None = None, parent: QWidget | None = None) -> None:
@@ -150,7 +150,7 @@ class SystemPanel(Scrolled):
         plot.canvas.start_at_zero()
         plot.canvas.show_percent(chart.unit == "%")
         plot.follow_room()  # otherwise each would ask for 480 px, and the last charts would be below the window
-        plot.announced.connect(self.announced)
+        plot.wished.connect(self.wished)
         for name, *_ in chart.curves:
             plot.replace(name, self.curves[name].steps, chart.factor * self.curves[name].values)
         plot.show_best(self._best)
