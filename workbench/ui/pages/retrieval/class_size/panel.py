@@ -26,6 +26,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.class_size.beside import PlotAndTable
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
