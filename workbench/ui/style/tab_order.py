@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
 VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
 # Those with Qt.TabFocus: a list, whose look-up is by identity; Python's flags take a third of the time of a walk.
 BY_TAB = [Qt.FocusPolicy.TabFocus, Qt.FocusPolicy.StrongFocus, Qt.FocusPolicy.WheelFocus]
+DIRECTLY = Qt.FindChildOption.FindDirectChildrenOnly
 START = "tabStart"  # property of a page that is given the focus when it is shown: Tab goes on to its first stop
 
 
@@ -51,7 +52,7 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
 
 def _in_reading_order(widget: QWidget) -> list[QWidget]:
     """Its children in reading order: for tabs and splitters Qt's own order differs."""
-    children = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
+    children = [child for child in widget.findChildren(QWidget, options=DIRECTLY) if not child.isWindow()]
     if isinstance(widget, QTabWidget):
         return sorted(children, key=lambda child: not isinstance(child, QTabBar))
     if isinstance(widget, QSplitter):

@@ -70,6 +70,7 @@ class ParamsForm(QWidget):
         self._recents, self._cell_of = list(recents), cell_of
         self._rows: dict[str, FieldRow] = {}
         self._labels_above, self._room = False, 0
+        self._placed: object = None  # the rows, and what decided their places, when they were placed last
         self._asides: dict[str, str] = {}
         self._above: dict[str, QWidget] = {}
         self._below: dict[str, QWidget] = {}
@@ -99,7 +100,7 @@ class ParamsForm(QWidget):
             if name not in kept:
                 if name in self._above:
                     self._above[name].setParent(self)  # outlives its row
-                for gone in (row, row.trouble):
+                for gone in (row,) if row.isAncestorOf(row.trouble) else (row, row.trouble):
                     gone.hide()  # else Qt shows a row of this turn as a window of its own
                     gone.setParent(None)
                     gone.deleteLater()
@@ -193,20 +194,28 @@ class ParamsForm(QWidget):
         return row
 
     def _place(self) -> None:
+        """Lay the rows out, unless they stand so already: each edit comes here, and to place them takes longest."""
+        lines = self._lines(self._cell_of) if self._cell_of is not None else []
+        placed = (
+            self._labels_above, list(self._rows.values()), list(self._below), [list(line.items()) for line in lines],
+        )  # fmt: skip
+        if placed == self._placed:
+            return
+        self._placed = placed
         if self._cell_of is not None:
-            self._place_in_lines(self._cell_of)
+            self._place_in_lines(lines)
             return
         for index, row in enumerate(self._rows.values()):
             row.set_stacked(self._labels_above)
             self._grid.addWidget(row, index, 0, Qt.AlignmentFlag.AlignTop)
             row.setVisible(True)
 
-    def _place_in_lines(self, cell_of: Callable[[str, Field], Cell]) -> None:
+    def _place_in_lines(self, lines: Sequence[Mapping[str, int]]) -> None:
         """Several fields in a line, their editors in one height; then what belongs below them, and what is wrong."""
         line = 0  # of the grid
         for name, holder in self._below.items():
             holder.setVisible(name in self._rows)
-        for spans in self._lines(cell_of):
+        for spans in lines:
             column = 0
             for place, (name, span) in enumerate(spans.items()):
                 row = self._rows[name]
