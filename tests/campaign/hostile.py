@@ -3,16 +3,20 @@
 Beside the workspace stands a folder whose files must stay as they are, and beside both nothing new may appear.
 """
 
+import atexit
 import contextlib
 import io
 import json
 import os
 import random
+import shutil
 import signal
 import struct
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +144,17 @@ def seen(folder: Path, space: Path) -> dict[str, bytes | None]:
 
 def make_space(space: Path) -> list[int]:
     """Three runs, one of them in the trash, and a row in every table."""
+    folder, runs = _whole()
+    shutil.copytree(folder / "space", space)
+    return list(runs)
+
+
+@cache
+def _whole() -> tuple[Path, list[int]]:
+    """A folder with the workspace that `make_space` copies, made once in a process, and its runs."""
+    folder = Path(tempfile.mkdtemp(prefix="campaign-hostile-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    space = folder / "space"
     with Workspace(space, create=True) as workspace:
         labels = np.arange(12) % 3
         runs = [store_run(workspace, labels, name=name).run_id for name in ("first", "second", "third")]
@@ -165,7 +180,7 @@ def make_space(space: Path) -> list[int]:
         (space / "imported-images").mkdir()
         (space / "imported-images" / "third-12.npy").write_bytes(b"pixels")
         workspace.trash(runs[2])
-    return runs
+    return folder, runs
 
 
 def add_newer_rows(space: Path) -> None:

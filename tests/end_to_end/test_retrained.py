@@ -1,5 +1,7 @@
 """One run of an experiment lost its checkpoints: --resume refuses at once, --retrain trains another in its place."""
 
+import shutil
+
 import pytest
 
 from workbench.cli import main
@@ -26,20 +28,31 @@ probe_size = 0
 """
 
 
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory):
+    """A workspace with an experiment whose second run was interrupted and has lost its checkpoints."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    (folder / "seeds.toml").write_text(SEEDS, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        assert main(["run", str(folder / "seeds.toml"), "-w", str(folder / "space"), "--quiet"]) == 0
+    with Workspace(folder / "space") as workspace:
+        workspace.set_status(2, "interrupted")
+        experiments.set_result(workspace, 1, {})
+        workspace.delete_checkpoints([2])
+    return folder / "space"
+
+
 @pytest.fixture
-def cut(tmp_path, monkeypatch):
-    """An experiment whose second run was interrupted and has lost its checkpoints; and its command."""
+def cut(interrupted, tmp_path, monkeypatch):
+    """A copy of that workspace as `space`, and the command that made it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "seeds.toml").write_text(SEEDS, "utf-8")
+    shutil.copytree(interrupted, tmp_path / "space")
 
     def command(*words):
         return main(["run", str(tmp_path / "seeds.toml"), "-w", str(tmp_path / "space"), "--quiet", *words])
 
-    assert command() == 0
-    with Workspace(tmp_path / "space") as workspace:
-        workspace.set_status(2, "interrupted")
-        experiments.set_result(workspace, 1, {})
-        workspace.delete_checkpoints([2])
     return command
 
 
