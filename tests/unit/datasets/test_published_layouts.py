@@ -1,5 +1,6 @@
 """CUB, Cars, SOP and In-shop in their official layouts, written here in their real file formats and read back."""
 
+import json
 import re
 import shutil
 import tarfile
@@ -11,7 +12,9 @@ from listeners import silent
 from scipy.io import savemat
 
 from workbench import registry
+from workbench.datasets.benchmarks import cars as cars_196
 from workbench.datasets.finder import find_data, markers_of
+from workbench.datasets.reading import cars_list
 from workbench.datasets.reading.published import Counts
 from workbench.problem import Problem
 
@@ -44,6 +47,12 @@ def cars(tmp_path, draw):
         draw(root / row[0])
     save_cars(root, rows, fields)
     return root
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Lists of Cars that are whole are read without a process, which takes 0.3 s to start."""
+    monkeypatch.setattr(cars_196, "printed_by", lambda module, file, seconds: json.dumps(cars_list.read(str(file))))
 
 
 def save_cars(root, rows, fields, names=("AM General Hummer SUV 2000", "Acura RL Sedan 2012", "Acura TL Sedan 2012")):
@@ -153,6 +162,7 @@ def test_cars_are_read_back_from_the_devkit(build, cars_devkit, beside):
     assert not found.problems
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("above", [".", "car_devkit"])
 def test_the_devkit_is_found_and_its_images_beside_it_though_it_alone_is_chosen(build, cars_devkit, above):
     place = cars_devkit / above / "devkit"
@@ -166,6 +176,7 @@ def test_the_devkit_is_found_and_its_images_beside_it_though_it_alone_is_chosen(
     assert not found.problems
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_halves_that_were_unpacked_into_folders_of_their_names_are_read(build, cars_devkit):
     for half in ("cars_train", "cars_test"):
         (cars_devkit / half).rename(cars_devkit / "inner")
@@ -176,6 +187,7 @@ def test_halves_that_were_unpacked_into_folders_of_their_names_are_read(build, c
     assert not found.problems
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_the_one_list_beside_the_images_of_the_devkit_says_what_to_put_there(build, cars, cars_devkit):
     """As on Kaggle: the same photographs, whose names are not those of the list."""
     shutil.rmtree(cars / "car_ims")
@@ -192,12 +204,14 @@ def test_the_one_list_beside_the_images_of_the_devkit_says_what_to_put_there(bui
     assert not found.problems
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_devkit_without_the_classes_of_the_test_half_says_what_is_missing(build, cars_devkit):
     (cars_devkit / "cars_test_annos_withlabels.mat").unlink()
     with pytest.raises(Problem, match=r"no cars_test_annos_withlabels\.mat, .* Get that file"):
         build("cars", folder=str(cars_devkit))
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("name", ["cars_meta.mat", "cars_train_annos.mat"])
 def test_a_list_of_the_devkit_that_cannot_be_read_is_named(build, cars_devkit, name):
     savemat(cars_devkit / "devkit" / name, {"other": 1})
@@ -274,6 +288,7 @@ def test_an_archive_is_unpacked_once(build, cub, tmp_path, monkeypatch, kind):
     assert unpacked.stat().st_mtime_ns == stamp
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("name", "packed"), [("cars", "car_ims.tgz"), ("inshop", "Img/img.zip")])
 def test_images_still_in_their_published_archive_beside_the_list(build, request, tmp_path, monkeypatch, name, packed):
     monkeypatch.setattr("workbench.datasets.reading.data_folder.cache_folder", lambda: tmp_path / "cache")
@@ -398,6 +413,7 @@ def test_a_mat_file_that_is_not_one_is_named(build, cars, content):
         build("cars", folder=str(cars))
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_class_without_a_name_is_named(build, cars):
     save_cars(cars, [("car_ims/000001.jpg", 9, 0)], ["relative_im_path", "class", "test"])
     with pytest.raises(Problem, match=r"cars_annos.mat, annotation 1: class 9 is not one of the 3 class names"):

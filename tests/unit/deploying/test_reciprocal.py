@@ -28,20 +28,20 @@ def order_of(gaps):
     return np.argsort(rounded, axis=1, kind="stable")
 
 
-def mutual(order, image, k):
-    """R(p, k): of the k nearest of an image, and itself, those that have it among their own."""
-    return {other for other in order[image, : k + 1].tolist() if image in order[other, : k + 1]}
+def mutual(order, k):
+    """R(p, k) of each image: of its k nearest, and itself, those that have it among their own."""
+    near = np.zeros(order.shape, bool)
+    np.put_along_axis(near, order[:, : k + 1], True, axis=1)
+    return [set(np.flatnonzero(row).tolist()) for row in near & near.T]
 
 
-def expanded_set(order, image):
-    """R*(p, k1)."""
-    own = mutual(order, image, K1)
-    whole = set(own)
-    for other in own:
-        half = mutual(order, other, K1 // 2)
-        if len(half & own) > 2 / 3 * len(half):
-            whole |= half
-    return whole
+def expanded_sets(order):
+    """R*(p, k1) of each image."""
+    wholes, halves = mutual(order, K1), mutual(order, K1 // 2)
+    return [
+        own.union(*(halves[other] for other in own if len(halves[other] & own) > 2 / 3 * len(halves[other])))
+        for own in wholes
+    ]
 
 
 def distances_by_the_paper(vectors):
@@ -50,17 +50,14 @@ def distances_by_the_paper(vectors):
     order = order_of(gaps)
     gaps = gaps / gaps.max(axis=1, keepdims=True)
     encoded = np.zeros_like(gaps)
-    for image in range(len(gaps)):
-        members = sorted(expanded_set(order, image))
+    for image, expanded in enumerate(expanded_sets(order)):
+        members = sorted(expanded)
         encoded[image, members] = np.exp(-gaps[image, members])
     encoded /= encoded.sum(axis=1, keepdims=True)
     averaged = np.array([encoded[order[image, :K2]].mean(axis=0) for image in range(len(gaps))])
     jaccard = np.zeros_like(gaps)
-    for first in range(len(gaps)):
-        for second in range(len(gaps)):
-            least = np.minimum(averaged[first], averaged[second]).sum()
-            most = np.maximum(averaged[first], averaged[second]).sum()
-            jaccard[first, second] = 1 - least / most
+    for image, own in enumerate(averaged):
+        jaccard[image] = 1 - np.minimum(own, averaged).sum(axis=1) / np.maximum(own, averaged).sum(axis=1)
     return jaccard, LAMBDA * gaps + (1 - LAMBDA) * jaccard
 
 
@@ -109,8 +106,8 @@ def test_the_expanded_sets_are_those_of_the_paper():
     images = np.array([0, 4, 17, 88])
     rows, members = reciprocal_sets(images, lambda rows: order[rows, : K1 + 1])
     for row, image in enumerate(images.tolist()):
-        assert set(members[rows == row].tolist()) == expanded_set(order, image)
-    grown = [expanded_set(order, image) - mutual(order, image, K1) for image in range(90)]
+        assert set(members[rows == row].tolist()) == expanded_sets(order)[image]
+    grown = [expanded - own for expanded, own in zip(expanded_sets(order), mutual(order, K1), strict=True)]
     assert any(grown), "the sets of neighbours add something"
 
 

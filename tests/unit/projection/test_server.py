@@ -261,7 +261,7 @@ def test_it_ends_when_asked_and_when_its_input_closes(last):
 
 
 def test_it_ends_in_the_middle_of_a_job_when_its_input_closes(tmp_path, arrays):
-    np.save(arrays["embeddings"], np.random.default_rng(0).normal(size=(20_000, 5)))
+    np.save(arrays["embeddings"], np.random.default_rng(0).normal(size=(5_000, 5)))
     with Server(subprocess.DEVNULL) as started:
         started.say({"id": 1, "op": "project_arrays", "method": "umap", **arrays, "proxies": None})
         while started.hear()["text"] != "Optimising layout":
