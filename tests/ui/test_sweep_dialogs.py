@@ -313,6 +313,7 @@ def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
     assert "Table 5" in dialog.about.text()
     assert not dialog.fixed.isVisible()
     settled(qtbot, dialog)
+    assert dialog.plan.metric == dialog.figure.value() == "recall@1", "as in the paper's table"
     assert dialog.plan.source == "Values of Kemertas et al. 2020 (RankMI), supplement Table 5"
     dialog.rows[0].values.setText("120,180")
     settled(qtbot, dialog)

@@ -272,7 +272,7 @@ def test_a_sweep_is_paused_cancelled_and_retried(model, workspace):
 
 def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_training_side_is_not_reported(model):
     assert "Fold" not in model.trial_rows()[0]
-    assert model.report_metric == model.shown.sweep.metric
+    assert (model.report_metric, model.report_at) == (model.shown.sweep.metric, "best")
     shown = model.shown
     folded = replace(shown, trials=[replace(trial, fold=2) for trial in shown.trials])
     model.take([replace(folded, sweep=replace(shown.sweep, metric="probe/ce"))])
@@ -280,6 +280,8 @@ def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_train
     assert rows[0][1][head.index("Fold")] == "2"
     assert (head[-1], model.report_metric) == ("CE on the probe", "MAP@R")
     assert model.judged_runs == []
+    model.take([replace(folded, sweep=replace(shown.sweep, metric="linear/top-1"))])
+    assert (model.report_metric, model.report_at) == ("linear/top-1", "last"), "no other epoch has it"
 
 
 def test_behind_the_value_of_a_trial_that_was_stopped_early_stands_why(model, workspace):

@@ -15,7 +15,8 @@ from workbench.workspace import Workspace
 HELD_OUT = "validation/MAP@R"
 REPORTED = "MAP@R"
 TRAIN_SIDE = {"train/accuracy": False, "probe/ce": True, "probe/spce": True}  # whether the least is the best
-REPORTED_NAMES = re.compile(r"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*")
+PROBED = "linear/top-1"  # measured once, after the last epoch
+REPORTED_NAMES = re.compile(rf"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*|{PROBED}")
 OPTIMISTIC = "Optimistic: the objective is measured on the half that is reported, which also chooses the setting."
 
 SAME_IMAGES = ("dataset.image_size", "dataset.colour", "dataset.bits", "dataset.fit")  # read in another way
@@ -57,10 +58,17 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     return metric
 
 
+def of_paper(metric: str, config: RunConfig, known: Catalog) -> str:
+    """The metric in which a paper reports its sweep, if the runs of the config have it; else "", the default."""
+    held_out = config.holds_out(known)
+    return metric if not held_out and metric in _offered(config, held_out=False) else ""
+
+
 def _offered(config: RunConfig, *, held_out: bool) -> list[str]:
     """The metrics of the config's runs by which a sweep can choose."""
     recalls = [f"recall@{k}" for k in config.evaluation.ks]
-    of_classes = [HELD_OUT] if held_out else [REPORTED, "P@R", "P@1", "NMI", *recalls]
+    probed = [PROBED] if config.evaluation.linear_probe else []
+    of_classes = [HELD_OUT] if held_out else [REPORTED, "P@R", "P@1", "NMI", *recalls, *probed]
     return [*of_classes, *(name for name in TRAIN_SIDE if config.evaluation.probe_size or name == "train/accuracy")]
 
 
@@ -82,11 +90,15 @@ def least_is_best(metric: str) -> bool:
 def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
     """The run's value: at its best epoch, or the last point of a training curve; None if that is not a number.
 
-    A training curve that ended in NaN or infinity gives no value: its last finite point was before it diverged.
+    The linear probe is measured after the last epoch alone. A training curve that ended in NaN or infinity gives no
+    value: its last finite point was before it diverged.
     """
     if metric in TRAIN_SIDE:
         _, values = workspace.scalars(run_id, metric)
         value = float(values[-1]) if len(values) else None
+    elif metric == PROBED:
+        evaluations = workspace.evaluations(run_id)
+        value = evaluations[-1].metrics.get(metric) if evaluations else None
     else:
         value = workspace.run(run_id).best.get(metric)
     return value if value is not None and np.isfinite(value) else None

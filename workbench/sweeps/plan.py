@@ -107,6 +107,11 @@ def planned(
         config = config.model_copy(update={"seeds": seeds})
     swept = checked(parameters, config, known)
     metric = objective.chosen(metric, config, known)
+    if stop_early and metric == objective.PROBED:
+        sentence = (
+            f"{metric} is measured after the last epoch alone: choose another metric, or do not stop trials early."
+        )
+        raise BadConfig("The sweep", {"metric": sentence})
     if how == "grid":
         if trials is not None:
             raise BadConfig("The sweep", {"trials": "A grid takes every combination: leave the number out."})
@@ -157,6 +162,7 @@ class SweepPreset:
     how: How
     trials: int | None
     changes: Mapping[str, object]  # fields of the run that are set otherwise
+    metric: str  # in which the paper reports it; empty where that is the default of the run
 
 
 @lru_cache(maxsize=1)
@@ -179,6 +185,7 @@ def sweep_presets() -> tuple[SweepPreset, ...]:
                     preset.get("how", "grid"),
                     preset.get("trials"),
                     preset.get("set", {}),
+                    preset.get("metric", ""),
                 ),
             )
         )

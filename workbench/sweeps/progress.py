@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.running import folds_and_seeds
-from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, least_is_best, on_other_images
+from workbench.sweeps.objective import OPTIMISTIC, PROBED, TRAIN_SIDE, least_is_best, on_other_images
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
 ONE_RUN = (
@@ -98,8 +98,8 @@ def _may_differ_by_seed(trials: Sequence[Trial]) -> bool:
 
 
 def valued_untrained(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> list[Trial]:
-    """The trials whose objective is that of the network before training: none for a metric of training."""
-    if sweep.metric in TRAIN_SIDE:
+    """The trials whose objective is of the network before training: none for a metric of training or of its end."""
+    if sweep.metric in (*TRAIN_SIDE, PROBED):
         return []
     return [trial for trial in trials if trial.objective is not None and trial.run_id in best_untrained]
 

@@ -2,12 +2,16 @@
 
 from math import inf, nan
 
+import numpy as np
 import pytest
 
+from tests.unit.comparing.compared_runs import evaluated, images
 from workbench.config import BadConfig, RunConfig
 from workbench.entries import catalog
-from workbench.events import Scalar
+from workbench.events import Ended, Scalar, Status
 from workbench.sweeps import objective
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -45,6 +49,38 @@ def test_a_run_without_the_curve_says_so(workspace):
     run_id = trained(workspace, [])
     assert objective.measured(workspace, run_id, "probe/ce") is None
     assert objective.reason_without(workspace, run_id, "probe/ce") == "The run has no CE on the probe."
+
+
+def test_the_linear_probe_counts_at_the_last_epoch_whatever_the_best_one_is(workspace):
+    """MAP@R is best at epoch 1; the probe is measured at the end only."""
+    shown, run_id = images(6), workspace.create_run(RunConfig())
+    recorder = Recorder(workspace, run_id)
+    recorder(Status("Loading"))
+    recorder.dataset(workspace.register_dataset(shown, workspace.path / "pixels.npy"))
+    recorder(evaluated(shown, 1, np.full(6, 0.9), np.arange(6), {}))
+    recorder.flush()
+    assert objective.measured(workspace, run_id, "linear/top-1") is None
+    assert objective.reason_without(workspace, run_id, "linear/top-1") == "The run has no Linear probe, top-1."
+    recorder(evaluated(shown, 2, np.full(6, 0.3), np.arange(6), {"linear/top-1": 0.625}))
+    recorder(Ended("done"))
+    assert workspace.run(run_id).best_epoch == 1
+    assert objective.measured(workspace, run_id, "linear/top-1") == 0.625
+    assert objective.measured(workspace, run_id, "MAP@R") == pytest.approx(0.9)
+
+
+def test_the_linear_probe_is_offered_where_the_runs_have_it():
+    known, probed = catalog.current(), RunConfig.model_validate({"evaluation": {"linear_probe": True}})
+    held_out = RunConfig.model_validate({"split": {"name": "classes", "validation": 0.2}})
+    assert objective.chosen("linear/top-1", probed, known) == "linear/top-1"
+    assert objective.reported("linear/top-1")
+    with pytest.raises(BadConfig, match="have no 'linear/top-1'"):
+        objective.chosen("linear/top-1", RunConfig(), known)
+    assert [objective.of_paper("linear/top-1", config, known) for config in (probed, RunConfig())] == [
+        "linear/top-1", "",
+    ]  # fmt: skip
+    assert [objective.of_paper("recall@1", config, known) for config in (probed, held_out)] == ["recall@1", ""]
+    with pytest.raises(BadConfig, match="measured after the last epoch alone"):
+        planned(probed, [read("training.lr=0.1,0.2")], "grid", known, metric="linear/top-1", stop_early=True)
 
 
 @pytest.mark.parametrize(

@@ -200,10 +200,14 @@ def test_the_table_of_a_sweep_names_fields_and_values_as_the_window_does(place, 
 def test_a_papers_sweep_is_started_by_name_with_other_values(place, started, monkeypatch):
     monkeypatch.setattr(unusable, "refuse_unusable", lambda *_, **__: None)  # the papers' data are not here
     said = sweep(place, "start", "ice-scale", "--detach")
-    assert "6 settings, 6 runs" in said
+    assert "6 settings, 6 runs, by recall@1." in said
     assert "Source: Wang et al. 2019 (ICE), Table 2" in sweep(place, "show", 1)
     assert "2 settings" in sweep(place, "start", "ice-scale", "-p", "loss.scale=8,16", "--detach")
     assert "40 settings, 40 runs, by validation/MAP@R." in sweep(place, "start", "ccp-proxies-penalty", "--detach")
+    assert "by MAP@R." in sweep(place, "start", "ice-scale", "--metric", "MAP@R", "--detach")
+    assert "by linear/top-1." in sweep(place, "start", "psce-prototypes", "--detach")
+    no_probe = ("--set", "evaluation.linear_probe=false")
+    assert "by MAP@R." in sweep(place, "start", "psce-prototypes", *no_probe, "--detach")
     listed = CliRunner().invoke(cli, ["sweep", "presets"]).output
     assert "rankmi-depth" in listed
     assert "loss.penalty=1e-05..0.1:log" in listed

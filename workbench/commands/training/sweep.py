@@ -74,7 +74,8 @@ def sweep() -> None:
 @click.option(
     "--metric",
     default="",
-    help="The objective; by default MAP@R of held-out classes, or of the test half if none are held out.",
+    help="The objective; by default MAP@R of held-out classes; if none are held out, the metric of a paper's sweep, or "
+    "MAP@R of the test half.",
 )
 @click.option(
     "--stop-early", is_flag=True,
@@ -270,6 +271,7 @@ def planned_from(
     Raises:
         BadConfig: a wrong field or value. Problem: a config that cannot be read.
     """
+    from workbench.sweeps import objective
     from workbench.sweeps.plan import planned, sweep_presets
     from workbench.sweeps.space import read
 
@@ -302,7 +304,7 @@ def planned_from(
         known,
         trials=count,
         seeds=seeds,
-        metric=metric,
+        metric=metric or objective.of_paper(preset.metric, config, known),
         source=preset.source,
         stop_early=stop_early,
     )

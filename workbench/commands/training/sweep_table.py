@@ -33,6 +33,7 @@ def preset_as_data(preset: "SweepPreset") -> dict[str, Any]:
     return {
         "name": preset.key, "title": preset.title, "summary": preset.summary, "source": preset.source,
         "config": preset.preset, "how": preset.how, "trials": preset.trials, "set": dict(preset.changes),
+        "metric": preset.metric,
         "parameters": {parameter.field: written(parameter) for parameter in preset.parameters},
     }  # fmt: skip
 

@@ -297,6 +297,8 @@ class SweepDialog(MainButtonDialog):
         for parameter in preset.parameters:
             self.add_row(parameter.field, written(parameter))
         self.how.set_value(preset.how)
+        if preset.metric in self.draft.objectives:
+            self.figure.set_value(preset.metric)
         if preset.trials is not None:
             self.trials.set_value(preset.trials)
         self._edited()

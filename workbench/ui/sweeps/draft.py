@@ -68,7 +68,8 @@ class SweepDraft:
     def objectives(self) -> list[str]:
         """The figures that can be the objective, the default first."""
         held_out = self.config.holds_out(self._known)
-        return [*((objective.HELD_OUT,) if held_out else REPORTED), *objective.TRAIN_SIDE]
+        probed = (objective.PROBED,) if self.config.evaluation.linear_probe else ()
+        return [*((objective.HELD_OUT,) if held_out else (*REPORTED, *probed)), *objective.TRAIN_SIDE]
 
     def take(self, key: str) -> SweepPreset | None:
         """The paper's sweep of that key, which is the source from now on; None if there is none."""

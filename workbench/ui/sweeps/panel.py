@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.comparing.measures import BEST
 from workbench.jobs.newest import Newest
 from workbench.ui.state.report_offer import offer_report
 from workbench.ui.state.session import Session
@@ -318,7 +317,7 @@ class SweepsPanel(QDialog):
         self.hide()
 
     def _report(self) -> None:
-        offer_report(self._session, sorted(self._judged_runs()), self.model.report_metric, BEST)
+        offer_report(self._session, sorted(self._judged_runs()), self.model.report_metric, self.model.report_at)
         self.hide()
 
     def _open_run(self, *_: object) -> None:

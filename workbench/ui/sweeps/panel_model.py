@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.comparing.grouping.setting_titles import column_titles, setting_words, value_title
 from workbench.comparing.grouping.settings import Settings, settings_of
+from workbench.comparing.measures import BEST, LAST
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.metric_names import metric_name
@@ -13,8 +14,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.history import Reached, best_so_far
+from workbench.sweeps.objective import PROBED, TRAIN_SIDE, least_is_best, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
-from workbench.sweeps.objective import TRAIN_SIDE, least_is_best, written
 from workbench.sweeps.progress import (
     epoch_words,
     remarks,
@@ -255,6 +256,11 @@ class SweepsModel:
         """The objective, or MAP@R where evaluations have no such number."""
         metric = "" if self.shown is None else self.shown.sweep.metric
         return MAP_AT_R if metric in TRAIN_SIDE else metric
+
+    @property
+    def report_at(self) -> str:
+        """The epoch at which evaluations have that metric: the best, or the last for what only that one has."""
+        return LAST if self.report_metric == PROBED else BEST
 
     def can_move(self, by: int) -> bool:
         """Whether the chosen run has not begun and has another such run `by` places after it in the line."""
