@@ -289,16 +289,19 @@ def with_similar(errors: dict[str, str], values: Mapping[str, Any], known: Catal
     for field, sentence in errors.items():
         if sentence == catalogs.NO_FIELD:
             alike = ", ".join(similar_fields(field, values, known))
-            named[field] = f"{sentence} Similar: {alike}." if alike else _no_field_of(field, values)
+            named[field] = f"{sentence} Similar: {alike}." if alike else _no_field_of(field, values, known)
     return named
 
 
-def _no_field_of(field: str, values: Mapping[str, Any]) -> str:
-    """That there is no such field, with the entry that lacks it: "There is no such field in conv4."."""
+def _no_field_of(field: str, values: Mapping[str, Any], known: Catalog) -> str:
+    """That there is no such field, with the entry that lacks it and the fields that it has."""
     part = field.partition(".")[0]
     chosen = values.get(part) if part in KINDS else None
     name = chosen.get("name") if isinstance(chosen, Mapping) else None
-    return f"{catalogs.NO_FIELD.removesuffix('.')} in {name}." if isinstance(name, str) else catalogs.NO_FIELD
+    if not isinstance(name, str):
+        return catalogs.NO_FIELD
+    there = ", ".join(_dotted(part, other) for other in _fields_of(part, values, known) if other != "name")
+    return f"{catalogs.NO_FIELD.removesuffix('.')} in {name}.{f' It has: {there}.' if there else ''}"
 
 
 def similar_fields(field: str, values: Mapping[str, Any], known: Catalog) -> list[str]:

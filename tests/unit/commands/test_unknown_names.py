@@ -35,7 +35,7 @@ UNKNOWN = {
     ),
     "field that another entry has": (
         [*RUN, "--set", "backbone.name=conv4", "--set", "backbone.weights_file=w.pt"],
-        "backbone.weights_file: There is no such field in conv4.",
+        "backbone.weights_file: There is no such field in conv4. It has: backbone.width, ",
     ),
     "field without its part": ([*RUN, "--set", "batch_size=3"], "no such field. Similar: training.batch_size."),
     "field of another part": ([*RUN, "--set", "loss.batch_size=3"], "no such field. Similar: training.batch_size."),
