@@ -33,6 +33,13 @@ def on_other_images(varied: Iterable[str]) -> str:
     )
 
 
+def on_other_steps(varied: Iterable[str]) -> str:
+    """A sentence where the batch is varied: an epoch of larger batches has fewer steps."""
+    if "training.batch_size" not in varied:
+        return ""
+    return "The settings differ in the batch: with equally many epochs larger batches make fewer steps of training."
+
+
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     """The name of the objective; "" is the best available: held-out classes, else MAP@R of the reported half.
 
@@ -97,8 +104,7 @@ def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
         _, values = workspace.scalars(run_id, metric)
         value = float(values[-1]) if len(values) else None
     elif metric == PROBED:
-        evaluations = workspace.evaluations(run_id)
-        value = evaluations[-1].metrics.get(metric) if evaluations else None
+        value = workspace.run(run_id).last.get(metric)
     else:
         value = workspace.run(run_id).best.get(metric)
     return value if value is not None and np.isfinite(value) else None

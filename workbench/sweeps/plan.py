@@ -60,7 +60,8 @@ class Plan:
         """Sentences on what the values of its objective cannot say."""
         varied = [parameter.field for parameter in self.parameters if parameter.ranged or len(parameter.values) > 1]
         optimistic = objective.OPTIMISTIC if self.reported else ""
-        sentences = (optimistic, objective.on_other_images(varied), self._too_few, self.refused)
+        of_values = (objective.on_other_images(varied), objective.on_other_steps(varied))
+        sentences = (optimistic, *of_values, self._too_few, self.refused)
         return [sentence for sentence in sentences if sentence]
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.running import folds_and_seeds
-from workbench.sweeps.objective import OPTIMISTIC, PROBED, TRAIN_SIDE, least_is_best, on_other_images
+from workbench.sweeps.objective import OPTIMISTIC, PROBED, TRAIN_SIDE, least_is_best, on_other_images, on_other_steps
 from workbench.workspace.experiments.sweeps import OPEN, Sweep, Trial
 
 ONE_RUN = (
@@ -84,6 +84,7 @@ def remarks(sweep: Sweep, trials: Sequence[Trial], best_untrained: Set[int]) -> 
         OPTIMISTIC if sweep.reported else "",
         ONE_RUN if _may_differ_by_seed(trials) else "",
         on_other_images(varied),
+        on_other_steps(varied),
         _untrained_words(sweep, trials, best_untrained),
         _refused_words(sweep, trials),
         STOPS_EARLY if sweep.stop_early else "",

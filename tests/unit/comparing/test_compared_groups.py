@@ -14,10 +14,12 @@ from workbench.comparing.grouping.settings import differing, fold_of, settings_o
 from workbench.comparing.measures import common_epochs, is_share, read_measures
 from workbench.comparing.overview import overview
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.events import Ended, Progress
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
 from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
+from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Experiment
 
 KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)", "params": {"dropout": {"default": 0.5, "type": "number"}}}}
@@ -496,3 +498,19 @@ def test_the_last_evaluation_is_that_of_the_latest_epoch_whatever_its_number(wor
     run = workspace.run(number)
     assert run.last["MAP@R"] == pytest.approx(0.25)
     assert (run.best_epoch, run.best["MAP@R"]) == (1, pytest.approx(0.75))
+
+
+@pytest.mark.parametrize(
+    ("batch", "steps", "said"),
+    [(64, 600, ["Unequal batches and steps of training: 1,200: “B32”; 600: “B64”."]), (64, 1200, []), (32, 600, [])],
+    ids=["fewer steps", "as many steps", "the same batch"],
+)
+def test_steps_are_unequal_where_batches_are(workspace, batch, steps, said):
+    """Equally many epochs of larger batches have fewer steps; with equal batches other epochs are said."""
+    for size, total in ((32, 1200), (batch, steps)):
+        training = TrainingParams(batch_size=size, epochs=total)
+        recorder = Recorder(workspace, store(workspace, {1: np.ones(6)}, name=f"B{size}", training=training))
+        recorder(Progress(total, total, 50.0))
+        recorder(Ended("done"))
+        recorder.close()
+    assert [sentence for sentence in look(workspace).guards if "steps" in sentence] == said

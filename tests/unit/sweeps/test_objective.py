@@ -126,3 +126,13 @@ def test_a_recall_that_no_run_has_is_answered_with_those_that_they_have_in_order
 def test_fields_that_choose_the_searched_images_are_named_and_those_that_read_them_are_not(varied, named):
     said = objective.on_other_images(varied)
     assert said.startswith(f"The settings differ in {named}: where other images are searched") if named else said == ""
+
+
+def test_a_sweep_of_batches_says_that_their_steps_differ():
+    known = catalog.current()
+    of_batches, of_rates = (
+        planned(RunConfig(), [read(text)], "grid", known)
+        for text in ("training.batch_size=32,64", "training.lr=0.1,0.2")
+    )
+    assert objective.on_other_steps(["training.batch_size"]) in of_batches.remarks
+    assert "fewer steps" not in " ".join(of_rates.remarks)

@@ -43,7 +43,8 @@ def guards(
     sentences += [] if apart else other_test_halves(groups, measured)
     runs = [run for group in groups for run in group.runs]
     sentences += of_tests(workspace, runs)
-    sentences += _unlike_epochs(groups, at) + _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
+    sentences += _unlike_epochs(groups, at) + _unlike_steps(groups)
+    sentences += _unlike_choice(groups, at) + _unlike_distance(groups, measured, at)
     sentences += _measured_otherwise(groups) + _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
     sentences += _untrained(groups, measured, at)
@@ -169,6 +170,18 @@ def _unlike_epochs(groups: Sequence[Group], at: At) -> list[str]:
         most = "at most " if settings.get("training.patience") else ""
         gathered.setdefault(f"{most}{settings['training.epochs']}", []).append(f"“{title}”")
     return [f"Unequal epochs: {'; '.join(_listed(gathered))}."]
+
+
+def _unlike_steps(groups: Sequence[Group]) -> list[str]:
+    """With other batches as many epochs are more or fewer steps."""
+    trained = [group for group in groups if is_trained(group.settings)]
+    if len({group.settings.get("training.batch_size") for group in trained}) < 2:
+        return []
+    gathered: dict[str, list[str]] = {}
+    for group in trained:
+        if steps := max(run.total for run in group.runs):
+            gathered.setdefault(f"{steps:,}", []).append(f"“{group.title}”")
+    return [f"Unequal batches and steps of training: {'; '.join(_listed(gathered))}."] if len(gathered) > 1 else []
 
 
 def _unlike_choice(groups: Sequence[Group], at: At) -> list[str]:
