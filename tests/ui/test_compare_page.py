@@ -33,7 +33,6 @@ from workbench.ui.pages.compare.groups.more_seeds import ALL_LEFT_OUT, NO_TICKS,
 from workbench.ui.pages.compare.groups.row_order import Kind
 from workbench.ui.pages.compare.model import reading
 from workbench.ui.pages.compare.model.compare_model import NO_SECOND, ONE_RUN, SEARCHED_SECOND, SECOND, TICK_TWO
-from workbench.ui.pages.compare.page import number_or_text
 from workbench.ui.pages.compare.queries.panel import QueryDifferences
 from workbench.ui.pages.compare.queries.query_plot import RING_PX, QueryPlot
 from workbench.ui.pages.compare.queries.query_rows import ALL, BETTER, SAME, WORSE
@@ -375,11 +374,6 @@ def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypa
     assert head[4] == "Δ from the first row"
     assert (first[:2], second[:2]) == (["Plain", "3"], ["<b>Bold</b>", "3"])
     assert float(second[4]) == float(shown_cells[1][4])
-
-
-@pytest.mark.parametrize(("cell", "value"), [("-13.36", -13.36), ("1,011", 1011), ("+0.50", 0.5), ("1 ± 2", "1 ± 2")])
-def test_numbers_of_a_table_are_numbers_in_csv(cell, value):
-    assert number_or_text(cell) == value
 
 
 def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, session, workspace, monkeypatch):

@@ -30,7 +30,7 @@ from workbench.ui.pages.compare.settings.heat_map import LINE_PX, HeatMapPlot, f
 from workbench.ui.pages.compare.settings.panel import NO_OTHER
 from workbench.ui.pages.compare.settings.parallel import SIDE_PX, ParallelPlot, legible, shared_out
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
-from workbench.ui.plots.painted_plot import small
+from workbench.ui.plots.export import small
 from workbench.ui.style import theme
 from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.ui.widgets.labels import plain_tip

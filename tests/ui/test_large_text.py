@@ -250,7 +250,7 @@ def test_the_charts_of_cost_stand_below_each_other_where_their_titles_have_no_ro
         assert plot.title.width() >= plot.title.fontMetrics().horizontalAdvance(plot.title.text())
     assert panel.memory.y() > panel.seconds.y()
     panel.memory.setFixedWidth(230)
-    qtbot.waitUntil(lambda: panel.memory.title.toolTip() == "Memory against quality")
+    qtbot.waitUntil(lambda: panel.memory.heading.toolTip() == "Memory against quality")
     panel.resize(*PAGE)
     qtbot.waitUntil(lambda: panel.memory.y() == panel.seconds.y())
 

@@ -34,7 +34,7 @@ from workbench.ui.pages.train.geometry.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry.lines_plot import Line, LinesPlot, beside_first
 from workbench.ui.pages.train.geometry.panel import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
-from workbench.ui.plots.painted_plot import small
+from workbench.ui.plots.export import small
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import Reversible, UndoCommands

@@ -5,6 +5,7 @@ import csv
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.plot_files import write_plot
 from workbench.config import RunConfig
@@ -134,10 +135,12 @@ def test_a_config_that_cannot_be_read_is_said_and_not_set_up(qtbot, panel, sessi
     assert panel.isVisible()
 
 
-def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session, tmp_path):
+def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session, tmp_path, monkeypatch):
     said = []
     session.noticed.connect(lambda message: said.append(str(message)))
-    panel.menu.write_table(tmp_path / "sweep.csv")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *asked: (str(tmp_path / "sweep"), ""))
+    panel.menu.refresh()
+    panel.menu.save_table.trigger()
     qtbot.waitUntil(lambda: bool(said))
     assert said == [f"The table was written to {tmp_path / 'sweep.csv'}."]
     with open(tmp_path / "sweep.csv", encoding="utf-8", newline="") as file:
@@ -145,7 +148,6 @@ def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session,
     assert [(row["training.lr"], row["state"], row["MAP@R"]) for row in rows] == [
         ("0.1", "done", "0.5"), ("0.2", "done", "0.4"), ("0.3", "done", "0.7"), ("0.4", "queued", "")
     ]  # fmt: skip
-    panel.menu.refresh()
     panel.menu.copy_table.trigger()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert [line[2] for line in lines] == ["training.lr", "0.1", "0.2", "0.3", "0.4"]

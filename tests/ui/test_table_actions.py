@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QFileDialog, QTableView
 
+from workbench.files.spreadsheet import number_or_text
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.dialogs.save_file import ask_file
-from workbench.ui.widgets.tables.table_actions import TableActions
+from workbench.ui.widgets.tables.table_actions import AT_ONCE, TableActions
 
 ROWS = [("ant", 3), ("=bee", 4)]
 KINDS = {".png": "PNG", ".svg": "SVG"}
@@ -25,7 +26,7 @@ class Shown(QObject):
         self.view = QTableView()
         self.view.setModel(self.rows)
         self.threads: list[threading.Thread] = []
-        self.actions = TableActions(session.fulfil, self.view, "classes.csv", self.rows.lines, lambda: self.write)
+        self.actions = TableActions(session.fulfil, self.view, "classes.csv", self.rows.unwritten, lambda: self.write)
         qtbot.addWidget(self.view)
         self.rows.show(ROWS)
         with qtbot.waitExposed(self.view):
@@ -131,3 +132,51 @@ def test_a_question_that_is_cancelled_writes_and_remembers_nothing(session, monk
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *asked: ("", ""))
     assert ask_file(None, session.preferences, "Save the plot", "loss.png", KINDS) is None
     assert session.preferences.newest("save_folders") is None
+
+
+def test_a_table_without_lines_of_its_own_is_copied_and_saved_as_it_is_shown(qtbot, session, tmp_path):
+    view, model = QTableView(), QStandardItemModel()
+    qtbot.addWidget(view)
+    view.setModel(model)
+    actions = TableActions(session.fulfil, view, "groups.csv")
+    assert not actions.copy.isEnabled(), "it is empty"
+    model.setHorizontalHeaderLabels(["Group", "MAP@R %", "Δ", "Queries"])
+    for row in (["=CE", "58.1 ± 0.3", "\u22121.5", "1,011"], ["0042", "", "-0.25", "7"]):
+        model.appendRow([QStandardItem(cell) for cell in row])
+    actions.copy.trigger()
+    assert QGuiApplication.clipboard().text().splitlines() == [
+        "Group\tMAP@R %\tΔ\tQueries", "'=CE\t58.1 ± 0.3\t\u22121.5\t1,011", "0042\t\t-0.25\t7",
+    ]  # fmt: skip
+    actions.save_to(tmp_path / "groups.csv")
+    qtbot.waitUntil((tmp_path / "groups.csv").exists)
+    assert (tmp_path / "groups.csv").read_text("utf-8").splitlines() == [
+        "Group,MAP@R %,Δ,Queries", "'=CE,58.1 ± 0.3,-1.5,1011", "0042,,-0.25,7",
+    ]  # fmt: skip
+
+
+def test_the_lines_of_very_many_rows_are_written_on_a_thread(qtbot, session, monkeypatch):
+    threads = []
+
+    def in_words(column: int, value: object) -> str:
+        threads.append(threading.current_thread())
+        return str(value)
+
+    rows = SortedRows(("Number",), lambda row: (row,), in_words)
+    view = QTableView()
+    qtbot.addWidget(view)
+    view.setModel(rows)
+    actions = TableActions(session.fulfil, view, "numbers.csv", rows.unwritten)
+    rows.show(list(range(AT_ONCE + 1)))
+    actions.copy.trigger()
+    rows.show([1])  # what was shown then is copied
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text() != "")
+    assert len(QGuiApplication.clipboard().text().splitlines()) == AT_ONCE + 2
+    assert threading.main_thread() not in threads
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("-13.36", -13.36), ("1,011", 1011), ("+0.50", 0.5), ("1 ± 2", "1 ± 2"), ("007", "007"), ("1,2", "1,2")],
+)
+def test_numbers_of_a_table_are_numbers_in_csv(cell, value):
+    assert number_or_text(cell) == value

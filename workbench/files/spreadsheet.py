@@ -15,6 +15,7 @@ NAMED = re.compile(r'"?sep=([;,\t])"?\s*', re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")  # a number that has one
 NOT_CLOSED = "is not closed"  # of a quotation mark, in the reason that `rows_of` gives
 CLOSE_IT = "Close it; one that belongs to the text is written twice, in a cell between quotation marks."
+NUMBER = re.compile(r"[+\-\u2212]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?", re.ASCII)  # as a window writes it
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -33,6 +34,17 @@ def csv_cell(value: Any) -> Any:
 def pasted(text: str) -> str:
     """A name as one tab-separated cell for the clipboard, which a spreadsheet does not take for a formula."""
     return str(csv_cell(" ".join(text.splitlines()).replace("\t", " ")))
+
+
+def number_or_text(cell: str) -> float | str:
+    """A cell as a window shows it, for CSV: "-13.36" is a number there, and no formula, as "1,011" is.
+
+    Digits alone stay as they are: "0042" may be a name.
+    """
+    if not NUMBER.fullmatch(cell) or cell.isdecimal():
+        return cell
+    plain = cell.replace(",", "").replace("\u2212", "-")
+    return float(plain) if "." in plain else int(plain)
 
 
 def plain_cell(text: str) -> str:

@@ -1,6 +1,8 @@
 """Rows of values as a Qt table that sorts by what the cells mean, not by how they are written."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import starmap
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -61,12 +63,11 @@ class SortedRows(QAbstractTableModel):
 
     def lines(self) -> list[str]:
         """Header and rows as text, with tabs between the columns; no name is a formula where it is pasted."""
-        rows = ([self._plain(column, value) for column, value in enumerate(self._cells(row))] for row in self.rows)
-        return ["\t".join(row) for row in (self.titles, *rows)]
+        return self.unwritten()()
 
-    def _plain(self, column: int, value: Any) -> str:
-        text = self._written(column, value)
-        return pasted(text) if isinstance(value, str) else text
+    def unwritten(self) -> Callable[[], list[str]]:
+        """What writes the lines of the rows as they are now."""
+        return partial(lines_of, self.titles, list(self.rows), self._cells, self._written)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.rows)
@@ -106,6 +107,21 @@ class SortedRows(QAbstractTableModel):
         if self._order is not None:
             column, down = self._order
             self.rows.sort(key=lambda row: _in_order(self._cells(row)[column]), reverse=down)
+
+
+def lines_of(
+    titles: Sequence[str],
+    rows: Sequence[Any],
+    cells: Callable[[Any], Sequence[Any]],
+    written: Callable[[int, Any], str],
+) -> list[str]:
+    """Titles and rows as text, with tabs between the columns; arguments as those of SortedRows."""
+
+    def plain(column: int, value: Any) -> str:
+        text = written(column, value)
+        return pasted(text) if isinstance(value, str) else text
+
+    return ["\t".join(titles), *("\t".join(starmap(plain, enumerate(cells(row)))) for row in rows)]
 
 
 def _in_order(cell: Any) -> Any:

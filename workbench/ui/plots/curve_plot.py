@@ -362,7 +362,7 @@ class CurvePlot(SavedPlot):
 
     def tabbed(self) -> str:
         """The numbers with all digits, with tabs between the columns."""
-        return self.numbers().tabbed()
+        return "\n".join(self.numbers().lines())
 
     def show_table(self) -> TableDialog:
         """Open the table of all numbers."""

@@ -3,14 +3,17 @@
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QImage, QPainter
+from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFrame, QMenu
+from PySide6.QtWidgets import QFrame, QMenu, QToolButton
 
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
+from workbench.ui.style import theme
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.dialogs.save_file import Content, ask_and_save, copy_text, file_name
 
+HEAD_PX = 32  # title above the picture in a file
 SCALE = 2  # pixels of a PNG per pixel of the screen
 
 
@@ -22,6 +25,7 @@ class SavedPlot(QFrame):
 
     wished = Signal(object)  # Wish: what copying and saving want of the session, for Session.fulfil
     title: str
+    menu: QMenu
 
     def size_in_file(self) -> QSize:
         """The size of the picture in a file, in px at 100% text."""
@@ -46,6 +50,16 @@ class SavedPlot(QFrame):
             "\t".join(pasted(cell) if isinstance(cell, str) else str(csv_cell(cell)) for cell in row)
             for row in self.rows()
         )
+
+    def menu_button(self) -> QToolButton:
+        """A button that opens `menu`, which is made here."""
+        self.menu = QMenu(self)
+        self.add_commands(self.menu)
+        more = icon_button("dots-three", "Menu of the plot")
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more.setMenu(self.menu)
+        more.setToolTip("Copy, save")
+        return more
 
     def add_commands(self, menu: QMenu) -> None:
         """Add the commands that copy and save to the menu of the plot."""
@@ -79,6 +93,13 @@ class SavedPlot(QFrame):
         painter.end()
         return image
 
+    def paint_title(self, painter: QPainter, size: QSize) -> None:
+        """Make a picture of this size (px) white, with the title in its first HEAD_PX."""
+        painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
+        painter.setFont(small(self.font()))
+        painter.setPen(QColor(theme.LIGHT.text))
+        painter.drawText(QRectF(8, 4, size.width() - 16, 20), int(Qt.AlignmentFlag.AlignVCenter), self.title)
+
     def png(self) -> Content:
         """What makes the plot as PNG, of the picture as it is now; it is called on a thread."""
         return partial(encoded, self.image())
@@ -97,6 +118,13 @@ class SavedPlot(QFrame):
         painter.end()
         whole = bytes(buffer.data().data())
         return lambda: whole
+
+
+def small(font: QFont) -> QFont:
+    """The font of axes, in px at 100% text."""
+    axis_font = QFont(font)
+    axis_font.setPixelSize(theme.CAPTION_PX)
+    return axis_font
 
 
 def encoded(image: QImage) -> bytes:

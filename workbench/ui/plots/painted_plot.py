@@ -3,17 +3,15 @@
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QToolTip, QWidget
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
-from workbench.ui.plots.export import SavedPlot
+from workbench.ui.plots.export import HEAD_PX, SavedPlot, small
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 
-HEAD_PX = 32  # title above the picture in a file
 LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
 Rows = list[list[Any]]
 
@@ -71,12 +69,7 @@ class PaintedPlot(SavedPlot):
         self.picture = Picture(self)
         self.picture.installEventFilter(self)
         self._title = ElidedLabel("", role)
-        self.menu = QMenu(self)
-        self.add_commands(self.menu)
-        self._more = icon_button("dots-three", "Menu of the plot")
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._more.setMenu(self.menu)
-        self._more.setToolTip("Copy, save")
+        self._more = self.menu_button()
         self.head = QHBoxLayout()
         self.head.addWidget(self._title, 1)
         self.head.addWidget(self._more)
@@ -130,16 +123,5 @@ class PaintedPlot(SavedPlot):
 
     def paint_in_file(self, painter: QPainter, size: QSize) -> None:
         """Draw the plot, on white with its title, in the light theme."""
-        light = theme.LIGHT
-        painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
-        painter.setFont(small(self.font()))
-        painter.setPen(QColor(light.text))
-        painter.drawText(QRectF(8, 4, size.width() - 16, 20), int(Qt.AlignmentFlag.AlignVCenter), self.title)
-        self.paint(painter, QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX), light)
-
-
-def small(font: QFont) -> QFont:
-    """The font of axes, in px at 100% text."""
-    axis_font = QFont(font)
-    axis_font.setPixelSize(theme.CAPTION_PX)
-    return axis_font
+        self.paint_title(painter, size)
+        self.paint(painter, QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX), theme.LIGHT)

@@ -51,9 +51,9 @@ class CurveNumbers:
             return str(csv_cell(value))
         return f"{value:.{digits}g}" if isfinite(value) else words_of(value)
 
-    def tabbed(self) -> str:
+    def lines(self) -> list[str]:
         """Header and rows with all digits, separated by tabs; a spreadsheet does not read a title as a formula."""
-        return "\n".join("\t".join(cells) for cells in [map(pasted, self.titles), *self._rows()])
+        return ["\t".join(cells) for cells in [map(pasted, self.titles), *self._rows()]]
 
     def csv(self) -> str:
         """Header and rows with all digits as CSV. Only titles are quoted against formulas, not numbers such as -1."""
@@ -110,16 +110,12 @@ class TableDialog(MainButtonDialog):
         fit_columns_to_words(self.view)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        self.table_actions = TableActions(
-            self.wished.emit, self.view, f"{file_name(title)}.csv", self._lines, lambda: table.numbers.csv
-        )
-        self.copy, self.save = self.table_actions.buttons()
+        numbers, name = table.numbers, f"{file_name(title)}.csv"
+        actions = TableActions(self.wished.emit, self.view, name, lambda: numbers.lines, lambda: numbers.csv)
+        self.copy, self.save = actions.buttons()
         for action in (self.copy, self.save):
             buttons.addButton(action, QDialogButtonBox.ButtonRole.ActionRole)
         layout = QVBoxLayout(self)
         layout.addWidget(self.view)
         layout.addWidget(buttons)
         open_at(self, theme.text_px(420), theme.text_px(480))
-
-    def _lines(self) -> list[str]:
-        return [self.table.numbers.tabbed()]

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
 
-from workbench import files
 from workbench.config import RunConfig
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.sweeps.trials import config_of, table_of
 from workbench.ui.state.session import Session
 from workbench.ui.sweeps.panel_model import SweepsModel
+from workbench.ui.widgets.dialogs.save_file import ask_and_save, copy_text
+from workbench.ui.widgets.tables.table_actions import COPY, SAVE, TABLE
 from workbench.workspace.experiments.sweeps import Trial
 
 
@@ -40,7 +39,7 @@ class TrialMenu(QMenu):
         self.addSeparator()
         self.set_up, self.copy_config = self._action(""), self._action("")
         self.addSeparator()
-        self.copy_table, self.save_table = self._action("Copy the table"), self._action("Save the table…")
+        self.copy_table, self.save_table = self._action(COPY), self._action(SAVE)
         self.order_best.triggered.connect(self.best_first)
         self.order_line.triggered.connect(self.in_line)
         self.choose_best.triggered.connect(self.best_chosen)
@@ -94,8 +93,7 @@ class TrialMenu(QMenu):
     def _copy_config(self) -> None:
         config = self._config()
         if config is not None:
-            QGuiApplication.clipboard().setText(config.to_toml())
-            self._session.mention(f"The config of “{config.name}” was copied.")
+            copy_text(config.to_toml(), f"The config of “{config.name}”", self._session.fulfil)
 
     def _copy_table(self) -> None:
         shown = self._model().shown
@@ -104,30 +102,15 @@ class TrialMenu(QMenu):
             cells = (
                 [pasted(cell) if isinstance(cell, str) else _number(cell) for cell in row] for row in (head, *rows)
             )
-            QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in cells))
+            copy_text("\n".join("\t".join(row) for row in cells), "The table", self._session.fulfil)
 
     def _ask_and_save(self) -> None:
         shown = self._model().shown
-        if shown is None:
-            return
-        name, _ = QFileDialog.getSaveFileName(self, "Save the table", f"sweep-{shown.sweep.id}.csv", "CSV (*.csv)")
-        if name:
-            self.write_table(Path(name))
-
-    def write_table(self, path: Path) -> None:
-        """Write the runs of the shown sweep as CSV, on a thread; a message says where."""
-        shown = self._model().shown
         if shown is not None:
-            work = partial(_write, path, *table_of(shown.sweep, shown.trials))
-            self._session.run_in_thread("Save the table", work, self._session.notify, lasting=True)
+            make = partial(partial, csv_text, *table_of(shown.sweep, shown.trials))
+            name, kinds = f"sweep-{shown.sweep.id}.csv", {".csv": ("CSV", make)}
+            ask_and_save(self._session, self.parentWidget(), TABLE, name, kinds)
 
 
 def _number(cell: object) -> str:
     return "" if cell is None else str(csv_cell(cell))
-
-
-def _write(path: Path, head: list[str], rows: list[list[object]], progress: Progress) -> str:
-    progress("Writing the file", 0, 0)
-    with files.chosen_file(path) as file:
-        file.write(csv_text(head, rows).encode())
-    return f"The table was written to {path}."

@@ -2,20 +2,16 @@
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from workbench import files
 from workbench.comparing.difference.baseline import BaselineRow
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
-from workbench.files.spreadsheet import csv_text
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.ui.pages.compare.fair.panel import FairPanel
 from workbench.ui.pages.compare.groups.group_view import GroupView
 from workbench.ui.pages.compare.groups.head import Head
@@ -36,6 +32,7 @@ from workbench.ui.widgets.images.locating import LocateStrip
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 MANY = 20  # from this many groups on, rows are computed on a thread, and parts of the page drawn in turns
 CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
@@ -90,6 +87,9 @@ class ComparePage(QStackedWidget):
         in_column(label(TICK_TWO, "muted", wrap=True), (self.fair_alone, 1), on=self.ranking, spacing=8)
         self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
         self.notes, self.groups = Notes(self), GroupView()
+        self.table_actions = TableActions(
+            self.session.fulfil, self.groups, "comparison.csv", lambda: self.groups.table.lines
+        )  # fmt: skip
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         self.none_fits = EmptyHint("No ticked run fits", ALL_LEFT_OUT, "Clear the search")
         self.none_fits.hide()
@@ -124,10 +124,10 @@ class ComparePage(QStackedWidget):
         self.head.columns_chosen.connect(partial(self._with_rows, self._draw_table))
         self.groups.order_chosen.connect(self._show_order)
         self.tabs.pair_chosen.connect(self._show_pair)
-        self.head.copy_button.clicked.connect(self._copy_table)
+        self.head.copy_button.clicked.connect(self.table_actions.copy.trigger)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
-        self.save_action.triggered.connect(self._ask_save)
+        self.save_action.triggered.connect(self.table_actions.save.trigger)
         self.order_action.triggered.connect(self._order_by_metric)
         self.more_seeds.queued.connect(self._await)
         self.fair_alone.wished.connect(session.fulfil)
@@ -373,26 +373,6 @@ class ComparePage(QStackedWidget):
         self.session.show_query(sample_id)
         self.session.show_page("retrieval")
 
-    def _copy_table(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(self.groups.table.lines()))
-
-    def _ask_save(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Save the table", "comparison.csv", "CSV (*.csv)")
-        if name:
-            self.save_table(Path(name))
-
-    def save_table(self, path: Path) -> None:
-        """Write the table of groups as CSV, on a thread; the message bar says where."""
-        head, rows = self.groups.table.cells()
-
-        def work(progress: Progress) -> str:
-            progress("Writing the file", 0, 0)
-            with files.chosen_file(path) as file:
-                file.write(csv_text(head, [[row[0], *map(number_or_text, row[1:])] for row in rows]).encode())
-            return f"The table was written to {path}."
-
-        self.session.run_in_thread("Save the table", work, self.session.notify, lasting=True)
-
     def _report(self) -> None:
         overview = self.model.overview
         if overview is not None:
@@ -402,12 +382,3 @@ class ComparePage(QStackedWidget):
 
     def _go_to_setup(self) -> None:
         self.session.show_page("setup")
-
-
-def number_or_text(cell: str) -> float | str:
-    """A cell of the table for CSV: "-13.36" is a number there, and no formula, as "1,011" is."""
-    plain = cell.replace(",", "")
-    try:
-        return float(plain) if "." in plain else int(plain)
-    except ValueError:
-        return cell

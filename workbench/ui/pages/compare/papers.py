@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -17,6 +18,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.run_names import short_names
 
 NOTES_LINES = 6  # below the table; beyond them they scroll
@@ -29,6 +31,8 @@ NONE = (
 class PapersPanel(QWidget):
     """One table at a time; a box chooses among those that match the ticked runs."""
 
+    wished = Signal(object)  # Wish, for Session.fulfil
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tables: tuple[GroupsBeside, ...] = ()
@@ -39,6 +43,7 @@ class PapersPanel(QWidget):
         self.box.currentIndexChanged.connect(self._show)
         self.model = WordTable()
         self.view = table_view(self.model, "A paper's rows, and the groups measured here")
+        TableActions(self.wished.emit, self.view, "papers.csv")
         self.hint = label(NONE, "muted", wrap=True)
         self.notes = CappedText("muted", NOTES_LINES)
         self.notes.said.setAccessibleName("What differs from the paper")

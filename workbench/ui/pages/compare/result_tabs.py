@@ -141,7 +141,7 @@ class ResultTabs(QTabWidget):
         holder = self._holders[kind]
         panel = self._made[kind] = self._makers[kind](holder)
         in_column((panel, 1), on=holder)
-        if isinstance(panel, DifferencePanel | SettingsPanel | SimilarityPanel | FairPanel):
+        if isinstance(panel, DifferencePanel | SettingsPanel | SimilarityPanel | FairPanel | PapersPanel | CostPanel):
             panel.wished.connect(self._session.fulfil)
         if isinstance(panel, QueryDifferences | NeighbourPanel):
             panel.opened.connect(self.opened)

@@ -1,6 +1,7 @@
 """Copy and save a table: the same words, keys, menu and messages wherever the window shows one."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -8,11 +9,16 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QTableView, QToolButton
 
+from workbench.files.spreadsheet import csv_text, number_or_text, pasted, plain_cell
+from workbench.progress import Progress
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.dialogs.save_file import Make, Wish, ask_and_save, copy_text
+from workbench.ui.widgets.dialogs.save_file import Content, Make, Wish, ask_and_save, copy_text
 
 COPY, SAVE = "Copy table", "Save CSV…"
 TABLE = "the table"
+AT_ONCE = 2_000  # rows
+SIGNED = re.compile(r"[+-]\d[\d., +\-\u2212\u00b1\[\]%]*")  # a value, alone or with its limits: it runs nothing
+Lines = Callable[[], Sequence[str]]
 
 
 class TableActions(QObject):
@@ -24,8 +30,9 @@ class TableActions(QObject):
         fulfil: Session.fulfil, or a signal that leads to it.
         view: the table, with its model.
         name: of the file that is offered, or what gives it, with its ending.
-        lines: gives titles and rows as they are shown, with tabs between the cells.
-        content: gives what makes the CSV file on a thread, for what is shown now.
+        lines: gives what writes titles and rows as they are shown now, with tabs between the cells; on a thread where
+            there are more than AT_ONCE. By default the model is read at once, which takes long for many thousands.
+        content: gives what makes the CSV file on a thread, for what is shown now; by default of those lines.
     """
 
     def __init__(
@@ -33,12 +40,12 @@ class TableActions(QObject):
         fulfil: Callable[[Wish], object],
         view: QTableView,
         name: str | Callable[[], str],
-        lines: Callable[[], Iterable[str]],
-        content: Make,
+        lines: Callable[[], Lines] | None = None,
+        content: Make | None = None,
     ) -> None:
         super().__init__(view)
         self._fulfil, self._view, self._name = fulfil, view, name
-        self._lines, self._content = lines, content
+        self._lines, self._content = lines or partial(_shown_lines, view), content or self._as_shown
         self.copy, self.save = QAction(COPY, view), QAction(SAVE, view)
         self.copy.setShortcut(QKeySequence.StandardKey.Copy)
         self.copy.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -72,16 +79,57 @@ class TableActions(QObject):
         self._fulfil(lambda session: session.save_file(TABLE, path, content))
 
     def _copy(self) -> None:
-        copy_text("\n".join(self._lines()), "The table", self._fulfil)
+        lines = self._written()
+        then = partial(copy_text, what="The table", fulfil=self._fulfil)
+        if self._view.model().rowCount() <= AT_ONCE:
+            then("\n".join(lines()))
+        else:
+            work = partial(_joined, lines)
+            self._fulfil(lambda session: session.run_in_thread("Copy the table", work, then))
 
     def _ask_and_save(self) -> None:
         name = self._name if isinstance(self._name, str) else self._name()
         kinds = {".csv": ("CSV", self._content)}
         self._fulfil(partial(ask_and_save, parent=self._view.window(), what=TABLE, name=name, kinds=kinds))
 
+    def _as_shown(self) -> Content:
+        return partial(_csv, self._written())
+
+    def _written(self) -> Lines:
+        """What writes the lines; of few rows they are written now."""
+        lines = self._lines()
+        if self._view.model().rowCount() > AT_ONCE:
+            return lines
+        now = lines()
+        return lambda: now
+
     def _offer(self) -> None:
         for action in (self.copy, self.save):
             action.setEnabled(self._view.model().rowCount() > 0)
+
+
+def _shown_lines(view: QTableView) -> Lines:
+    """Titles and rows of a table with tabs between the cells; no text is a formula where it is pasted."""
+    model = view.model()
+    columns, rows = range(model.columnCount()), range(model.rowCount())
+    head = [model.headerData(column, Qt.Orientation.Horizontal) for column in columns]
+    cells = [[model.index(row, column).data() for column in columns] for row in rows]
+    return lambda: ["\t".join(map(_pasted, row)) for row in (head, *cells)]
+
+
+def _pasted(cell: object) -> str:
+    text = "" if cell is None else str(cell)
+    return text if SIGNED.fullmatch(text) else pasted(text)
+
+
+def _joined(lines: Lines, progress: Progress) -> str:
+    progress("Writing the lines", 0, 0)
+    return "\n".join(lines())
+
+
+def _csv(lines: Lines) -> str:
+    head, *rows = ([plain_cell(cell) for cell in line.split("\t")] for line in lines())
+    return csv_text(head, [list(map(number_or_text, row)) for row in rows])
 
 
 def _bind(widget: QAbstractButton, action: QAction) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 from statistics import fmean
+from typing import Any
 
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
@@ -13,7 +14,6 @@ from PySide6.QtWidgets import QWidget
 from workbench.numerals import significant
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.pages.compare.style.still_plot import StillPlot
-from workbench.ui.style import theme
 
 RUN_PX, MEAN_PX = 8, 14
 
@@ -24,7 +24,7 @@ class CostPlot(StillPlot):
     def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
         self._groups: list[tuple[str, GroupStyle, list[tuple[float, float]]]] = []
         super().__init__(title, parent)
-        self._name = title
+        self._name, self._titles = title, (x_title, "")
         self.plot.setLabel("bottom", x_title)
 
     def show_groups(self, groups: Sequence[tuple[str, GroupStyle, list[tuple[float, float]]]], y_title: str) -> None:
@@ -32,6 +32,7 @@ class CostPlot(StillPlot):
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
+        self._titles = (self._titles[0], y_title)
         self.plot.setLabel("left", y_title)
         words = [
             f"{title}: {', '.join(f'({significant(x, 4)}, {significant(y, 4)})' for x, y in points)}"
@@ -41,9 +42,13 @@ class CostPlot(StillPlot):
         self.draw()
         self.plot.enableAutoRange()
 
+    def rows(self) -> list[list[Any]]:
+        """A row for each run: its group, cost and quality."""
+        return [["group", *self._titles], *([title, x, y] for title, _, points in self._groups for x, y in points)]
+
     def draw(self) -> None:
         """Draw a symbol for each run, and a larger one at the mean of each group."""
-        shown = theme.current()
+        shown = self.look
         self.plot.clear()
         spots, means = [], []
         for title, style, points in (group for group in self._groups if group[2]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QWidget
 
@@ -25,10 +25,14 @@ BESIDE = 480  # px at 100% text: width from which both plots have room beside ea
 class CostPanel(Scrolled):
     """Two plots side by side; below each other where the page is narrow."""
 
+    wished = Signal(object)  # Wish, for Session.fulfil
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QWidget(), parent)
         self.seconds = CostPlot("Time against quality", "seconds of work")
         self.memory = CostPlot("Memory against quality", "peak memory, MB")
+        for plot in (self.seconds, self.memory):
+            plot.wished.connect(self.wished)
         self._row: QHBoxLayout = in_row(self.seconds, self.memory, spacing=8)
         self.legend = FlowLayout(spacing=12)
         words = (

@@ -15,7 +15,8 @@ from workbench.comparing.measures import is_share
 from workbench.metric_names import metric_name
 from workbench.numerals import minus, signed
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
-from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
+from workbench.ui.plots.export import small
+from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip, shortened

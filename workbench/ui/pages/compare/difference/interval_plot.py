@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import nan
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,7 +13,6 @@ from workbench.comparing.statistics.intervals import Interval
 from workbench.numerals import significant
 from workbench.ui.pages.compare.style.still_plot import StillPlot
 from workbench.ui.plots.curve import drawable
-from workbench.ui.style import theme
 
 CAP = 0.12  # rows: half the height of the strokes at both limits
 
@@ -38,9 +38,14 @@ class IntervalPlot(StillPlot):
         self.draw()
         self.plot.enableAutoRange()
 
+    def rows(self) -> list[list[Any]]:
+        """A row for each interval: its name, mean and limits, and how many differences it has."""
+        limits = [[name, interval.mean, interval.low, interval.high, interval.n] for name, interval in self._rows]
+        return [["", "difference", "low_95", "high_95", "n"], *limits]
+
     def draw(self) -> None:
         """Draw the interval of each row, the last row thicker, and a line at zero."""
-        shown, last = theme.current(), len(self._rows) - 1
+        shown, last = self.look, len(self._rows) - 1
         self.plot.clear()
         self.plot.addItem(pg.InfiniteLine(0.0, angle=90, pen=pg.mkPen(shown.muted, width=1)))
         places = [float(last - row) for row in range(len(self._rows))]

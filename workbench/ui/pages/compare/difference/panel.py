@@ -27,6 +27,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 PLOT_PX, INTERVAL_PX = 90, 34  # px of the plot without its intervals, and for each
 RESULTS_PX = 260  # minimum height of plot and table of a pair; with less space the tab scrolls
@@ -45,7 +46,8 @@ class DifferencePanel(QWidget):
         self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
         self.forest.plot.chosen.connect(self.choose)
-        self.forest.plot.wished.connect(self.wished)
+        for plot in (self.forest.plot, self.plot):
+            plot.wished.connect(self.wished)
 
     def _build(self) -> None:
         self.forest = ForestPanel()
@@ -58,6 +60,7 @@ class DifferencePanel(QWidget):
         self.plot = IntervalPlot()
         self.model = WordTable()
         self.table = table_view(self.model, "Difference for each seed and over all")
+        TableActions(self.wished.emit, self.table, "difference.csv")
         against = caption("Compared with", self.other)
         head = in_row(label("Baseline", "caption"), (self.baseline, 1), self.swap, against, (self.other, 1))
         self.results = QSplitter(Qt.Orientation.Vertical)

@@ -13,6 +13,7 @@ from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 NOTES_LINES = 8
 
@@ -31,6 +32,7 @@ class FairPanel(QWidget):
         self.conditions = label("", "muted", wrap=True)
         self.model = WordTable()
         self.view = table_view(self.model, "Ranking of methods tuned with the same budget")
+        TableActions(self.wished.emit, self.view, "fair-ranking.csv")
         self.ranks = RankLines()
         self.ranks.wished.connect(self.wished)
         self.views = QStackedWidget()

@@ -20,6 +20,7 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 NO_QUERIES = "The compared metric has no values of single queries, so classes cannot be compared. Choose MAP@R or R@1."
 CANCELLED = "Comparing the classes was cancelled. Open the tab again to compare them."
@@ -41,6 +42,7 @@ class SizeDifferences(QWidget):
         self.words, self.beside = label("", wrap=True), label("", "muted", wrap=True)
         self.model = WordTable(self)
         self.table = table_view(self.model, "Differences by class size")
+        TableActions(session.fulfil, self.table, "class-sizes.csv")
         content = QWidget()
         in_column(self.words, (self.table, FILLS), self.beside, 1, on=content, margins=8)
         in_column(ScrolledDown(content), on=self)

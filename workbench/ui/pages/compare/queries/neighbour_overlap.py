@@ -24,6 +24,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries in the list: those whose neighbours changed most
@@ -52,6 +53,7 @@ class NeighbourPanel(QWidget):
         self.words = label("", wrap=True)
         self.model = SortedRows(TITLES, self._cells, _written, self, picture=self._picture)
         self.table = table_view(self.model, "Queries whose neighbours changed most")
+        TableActions(session.fulfil, self.table, "neighbours.csv", self.model.unwritten)
         self.table.setObjectName("compare-neighbours")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)

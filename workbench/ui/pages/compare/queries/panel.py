@@ -20,6 +20,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 SHARES = (1, 2)  # of the width beyond the least: points and table
 
@@ -40,6 +41,7 @@ class QueryDifferences(QWidget):
         self.kind.setAccessibleName("Which queries are listed")
         self.count = label("", "muted", wrap=True)
         self.table = table_view(self.model, "Queries with their difference")
+        TableActions(session.fulfil, self.table, "queries.csv", self.model.unwritten)
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.setToolTip(
@@ -64,6 +66,7 @@ class QueryDifferences(QWidget):
             self.sides.addWidget(side)
             self.sides.setStretchFactor(self.sides.count() - 1, share)
         self.plot.picked.connect(self._choose)
+        self.plot.wished.connect(session.fulfil)
         self.table.selectionModel().currentChanged.connect(self._ring)
         self.kind.currentTextChanged.connect(self._filter)
         self.openers.asked.connect(self._open)

@@ -31,6 +31,7 @@ class QueryPlot(StillPlot):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._scores = np.empty((0, 2))  # of the baseline and of the other group, as drawn
         self._ringed: int | None = None
+        self._titles = ("baseline", "other")
         super().__init__(TITLE, parent)
         self.plot.scene().sigMouseClicked.connect(self._click)
 
@@ -47,11 +48,16 @@ class QueryPlot(StillPlot):
             unit = 100 if is_share(comparison.metric) else 1
             self._scores = unit * np.stack([queries.first, queries.second], 1)
             title = metric_title(comparison.metric)
-            self.plot.setLabel("bottom", f"{title}, baseline")
-            self.plot.setLabel("left", f"{title}, other")
+            self._titles = (f"{title}, baseline", f"{title}, other")
+            for side, words in zip(("bottom", "left"), self._titles, strict=True):
+                self.plot.setLabel(side, words)
             self.plot.setAccessibleDescription(queries_told(comparison))
         self.draw()
         self.plot.enableAutoRange()
+
+    def rows(self) -> list[list[Any]]:
+        """A row for each query: its score in the baseline and in the other group."""
+        return [list(self._titles), *self._scores.tolist()]
 
     def ring(self, row: int | None) -> None:
         """Draw a ring around the query of a row; None takes it away."""
@@ -60,7 +66,7 @@ class QueryPlot(StillPlot):
 
     def draw(self) -> None:
         """Draw the diagonal and the points: better, worse, and equal in grey."""
-        shown = theme.current()
+        shown = self.look
         self.plot.clear()
         self._ring = pg.ScatterPlotItem(size=RING_PX, brush=None, pen=pg.mkPen(shown.text, width=2))
         known = np.isfinite(self._scores).all(1)
@@ -86,7 +92,7 @@ class QueryPlot(StillPlot):
         middle = places[:, 0].mean()
         for (across, up), count in zip(places.tolist(), counts.tolist(), strict=True):
             side = 1 if across > middle else 0  # towards the middle there is room
-            words = pg.TextItem(f"{GAP}{count:,}{GAP}", color=theme.current().text, anchor=(side, 0.5))
+            words = pg.TextItem(f"{GAP}{count:,}{GAP}", color=self.look.text, anchor=(side, 0.5))
             words.setFont(theme.caption_font(self.font()))
             words.setPos(across, up)
             self.plot.addItem(words, ignoreBounds=True)

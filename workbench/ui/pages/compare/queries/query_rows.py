@@ -1,5 +1,7 @@
 """The queries of two groups as rows of a table: all, better or worse ones, or those of a point."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import number
 from workbench.comparing.queries.pairing import Comparison
-from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.models.sorted_rows import SortedRows, lines_of
 from workbench.ui.pages.compare.model.reading import Named
 from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import plain_tip
@@ -25,7 +27,7 @@ class QueryRows(SortedRows):
     """The queries of a comparison; only visible rows are formatted."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(TITLES, self._values, self._in_words, parent, picture=self._thumbnail)
+        super().__init__(TITLES, self._cells_of, self._words_of, parent, picture=self._thumbnail)
         self._loader = loader
         self.comparison: Comparison | None = None
         self._named: Named = {}
@@ -59,18 +61,20 @@ class QueryRows(SortedRows):
             return self.titles[section]
         return super().headerData(section, orientation, role)
 
-    def _values(self, row: int) -> tuple[Any, ...]:
-        assert self.comparison is not None  # there are rows
-        assert self.comparison.queries is not None
-        queries = self.comparison.queries
-        class_name, path = self._named.get(int(queries.sample_ids[row]), ("", str(queries.sample_ids[row])))
-        scores = (queries.first[row], queries.second[row], queries.difference[row])
-        return path, class_name, *map(float, scores), int(queries.runs[row])
+    def unwritten(self) -> Callable[[], list[str]]:
+        """What writes the lines of the rows as they are now, on any thread: there may be very many."""
+        if self.comparison is None:
+            return super().unwritten()
+        values, words = partial(_values, self.comparison, self._named), partial(_in_words, self.comparison)
+        return partial(lines_of, self.titles, list(self.rows), values, words)
 
-    def _in_words(self, column: int, value: Any) -> str:
-        if isinstance(value, float) and self.comparison is not None:
-            return number(value, self.comparison.metric, signed=column == 4)
-        return str(value)
+    def _cells_of(self, row: int) -> tuple[Any, ...]:
+        assert self.comparison is not None  # there are rows
+        return _values(self.comparison, self._named, row)
+
+    def _words_of(self, column: int, value: Any) -> str:
+        assert self.comparison is not None  # there are rows
+        return _in_words(self.comparison, column, value)
 
     def _thumbnail(self, row: int) -> QPixmap | None:
         assert self.comparison is not None  # there are rows
@@ -81,3 +85,15 @@ class QueryRows(SortedRows):
         if picture is None and not self._loader.absent(sample_id):
             self._loader.request(PLACE, ids[max(0, row - AHEAD) : row + AHEAD].tolist(), THUMBNAIL)
         return picture
+
+
+def _values(comparison: Comparison, named: Named, row: int) -> tuple[Any, ...]:
+    queries = comparison.queries
+    assert queries is not None  # there are rows
+    class_name, path = named.get(int(queries.sample_ids[row]), ("", str(queries.sample_ids[row])))
+    scores = (queries.first[row], queries.second[row], queries.difference[row])
+    return path, class_name, *map(float, scores), int(queries.runs[row])
+
+
+def _in_words(comparison: Comparison, column: int, value: Any) -> str:
+    return number(value, comparison.metric, signed=column == 4) if isinstance(value, float) else str(value)

@@ -26,6 +26,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.experiments import sweeps
 
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
@@ -53,6 +54,7 @@ class SettingsPanel(QStackedWidget):
         self._baseline: Group | None = None
         self.model = WordTable(only_words=True)
         self.table = table_view(self.model, "Settings that differ")
+        TableActions(self.wished.emit, self.table, "settings.csv")
         self.nothing = label(NOTHING, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.row, self.column = ElidedBox(), ElidedBox()

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from workbench.comparing.settings_space import Axis, Lines
 from workbench.numerals import as_read
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
+from workbench.ui.plots.export import small
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import plain_tip

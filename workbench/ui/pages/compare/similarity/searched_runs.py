@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
 
-from workbench import files
 from workbench.comparing.overview import Overview
-from workbench.files.spreadsheet import csv_text, pasted
+from workbench.files.spreadsheet import csv_text
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -19,10 +18,12 @@ from workbench.ui.pages.compare.style.word_table import ROW_PX, WordTable, fit_c
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import ScrolledDown
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace import Workspace
 
 LEAST_ROWS = 5  # of the table with its head; where they have no room the tab scrolls
@@ -65,8 +66,8 @@ class SearchedRuns(QWidget):
         self.view = table_view(self.model, question.name)
         self.notes = CappedText("muted", NOTES_LINES)
         self.notes.said.setAccessibleName(f"{question.name}: what the numbers are")
-        self.copy = icon_button("copy", "Copy table")
-        self.save = icon_button("floppy-disk", "Save the table as CSV…")
+        actions = TableActions(session.fulfil, self.view, question.file, content=self._csv)
+        self.copy, self.save = actions.icons()
         self._content = QWidget()
         foot = in_row((self.notes, 1), self.copy, self.save, spacing=8)
         in_column((self.view, 1), foot, 0, on=self._content)
@@ -74,8 +75,6 @@ class SearchedRuns(QWidget):
         in_column(in_row((self.words, 1), self.start, spacing=8), (self._scrolled, 1), 0, on=self)
         self._need_rows()
         self.start.clicked.connect(self._search)
-        self.copy.clicked.connect(self.copy_table)
-        self.save.clicked.connect(self._ask_save)
         self._say("")
 
     def show_overview(self, overview: Overview) -> None:
@@ -139,27 +138,8 @@ class SearchedRuns(QWidget):
     def _fail(self, problem: Problem) -> None:
         self._say(str(problem), ask=True)  # a file may be put back meanwhile
 
-    def copy_table(self) -> None:
-        """Copy the table as it is shown, with tabs between the columns."""
-        rows = (self.question.head, *self.question.rows(self.answer))
-        QGuiApplication.clipboard().setText("\n".join("\t".join((pasted(row[0]), *row[1:])) for row in rows))
-
-    def _ask_save(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Save the table", self.question.file, "CSV (*.csv)")
-        if name:
-            self.save_to(Path(name))
-
-    def save_to(self, path: Path) -> None:
-        """Write all digits to a CSV file, on a thread; the message bar says where."""
-        head, rows = self.question.columns(self.answer)
-
-        def work(progress: Progress) -> str:
-            progress("Writing the file", 0, 0)
-            with files.chosen_file(path) as file:
-                file.write(csv_text(head, rows).encode())
-            return f"The table was written to {path}."
-
-        self._session.run_in_thread("Save the table", work, self._session.notify, lasting=True)
+    def _csv(self) -> Content:
+        return partial(csv_text, *self.question.columns(self.answer))
 
 
 def _most_queries(overview: Overview) -> int:

@@ -1,17 +1,18 @@
-"""A plot without zoom, with a title and a button that copies its picture."""
+"""A plot without zoom, with a title and a menu that copies and saves it."""
 
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from workbench.ui.plots.export import HEAD_PX, SavedPlot
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel
 
 LEAST = (220, 150)  # px, minimum width and height; the height is that at 100% text
@@ -24,8 +25,11 @@ class Surface(OneByOne, pg.PlotWidget):
         return QSize(super().sizeHint().width(), 0)
 
 
-class StillPlot(QFrame):
-    """Title, picture and a description for screen readers; a double-click shows everything."""
+class StillPlot(SavedPlot):
+    """Title, picture and a description for screen readers; a double-click shows everything.
+
+    `look` has the colours to draw with: those of the window, or in a file those of the light theme.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,41 +38,56 @@ class StillPlot(QFrame):
         self.plot.hideButtons()
         self.plot.showGrid(x=True, y=True)
         self.plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.title = ElidedLabel("", "strong")
-        self._copy = icon_button("copy", "Copy the picture")
-        self._copy.clicked.connect(self._copy_picture)
+        self.heading = ElidedLabel("", "strong")
+        self._more = self.menu_button()
         head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self._copy)
+        head.addWidget(self.heading, 1)
+        head.addWidget(self._more)
         in_column(head, (self.plot, 1), on=self, margins=(8, 4, 8, 4))
         self.retitle(title)
         self._apply_theme()
 
     def retitle(self, title: str) -> None:
         """Show another title, also to a screen reader."""
-        self.title.setText(title)
+        self.title = title
+        self.heading.setText(title)
         self.plot.setAccessibleName(title)
-        self._copy.setAccessibleName(f"Copy the picture of {title}")
+        self._more.setAccessibleName(f"Menu of {title}")
 
     def draw(self) -> None:
-        """Add the items to the plot; called again when the theme changes."""
+        """Add the items to the plot, in the colours of `look`; called again when the theme changes."""
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in theme.DRESSES and hasattr(self, "_copy") and theme.look() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "_more") and theme.look() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
         self.plot.enableAutoRange()
 
-    def _copy_picture(self) -> None:
-        QGuiApplication.clipboard().setPixmap(self.grab())
+    def size_in_file(self) -> QSize:
+        """The size of the picture in a file, with its title, in px."""
+        return QSize(self.plot.width(), self.plot.height() + HEAD_PX)
+
+    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
+        """Draw the plot, on white with its title, in the light theme."""
+        self.paint_title(painter, size)
+        self._dress(theme.LIGHT)
+        try:
+            place = QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX)
+            self.plot.render(painter, place, self.plot.rect())
+        finally:
+            self._dress(theme.current())
 
     def _apply_theme(self) -> None:
-        self._dressed, shown = theme.look(), theme.current()
+        self._dressed = theme.look()
         self.setMinimumSize(LEAST[0], theme.text_px(LEAST[1]))
-        self.plot.setBackground(shown.plot_background)
-        dress_axes(self.plot.getPlotItem(), self.font(), shown)
+        self._dress(theme.current())
+
+    def _dress(self, look: Tokens) -> None:
+        self.look = look
+        self.plot.setBackground(look.plot_background)
+        dress_axes(self.plot.getPlotItem(), self.font(), look)
         for side in ("left", "bottom"):
-            self.plot.getAxis(side).setGrid(shown.plot_grid_alpha)
+            self.plot.getAxis(side).setGrid(look.plot_grid_alpha)
         self.draw()

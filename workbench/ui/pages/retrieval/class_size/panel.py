@@ -87,7 +87,7 @@ class SizePanel(QStackedWidget):
         set_row_height(self.table, ROW_PX)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.table_actions = TableActions(
-            self.session.fulfil, self.table, "class-sizes.csv", self.groups.lines, self._csv
+            self.session.fulfil, self.table, "class-sizes.csv", self.groups.unwritten, self._csv
         )
         self.copy, self.save = self.table_actions.buttons("A row for each class: size, group, scores and chance")
         head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)

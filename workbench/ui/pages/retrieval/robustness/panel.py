@@ -115,7 +115,7 @@ class RobustnessPanel(QStackedWidget):
         self.table.setSortingEnabled(True)
         self.strip = Strip()
         self.table_actions = TableActions(
-            self.session.fulfil, self.table, "robustness.csv", self.strengths.lines, self._csv
+            self.session.fulfil, self.table, "robustness.csv", self.strengths.unwritten, self._csv
         )
         self.copy, self.save = self.table_actions.buttons()
         head = in_lines(label("Robustness", "title"), self.metrics, self.rest, self.again, self.copy, self.save)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import minus, signed
 from workbench.ui.pages.train.geometry.axes import STAR
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows, small
+from workbench.ui.plots.export import small
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style.theme import Tokens
 from workbench.ui.style.words import NO_VALUE
 from workbench.ui.widgets.labels import shortened
