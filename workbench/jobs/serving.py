@@ -17,6 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any, TypeVar
 
 from workbench.control import Cancelled
@@ -166,7 +167,7 @@ def step_back() -> None:
 
 
 def run(ops: Ops, *, awaited: bool = False) -> None:
-    """Serve requests on this process's pipes; what libraries print goes to stderr, and they cannot read the input.
+    """Serve requests on this process's pipes, then end it; what libraries print goes to stderr, none reads the input.
 
     Training and the window have a higher priority, unless a user waits for the answers (`awaited`). Ctrl+C is left to
     the process that started this one, which then closes the input.
@@ -182,7 +183,6 @@ def run(ops: Ops, *, awaited: bool = False) -> None:
     sys.stdout = sys.stderr
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     with open(own_output, "w", encoding="utf-8") as out:
-        try:
+        with suppress(OSError):  # the parent process has ended; on Windows that is no BrokenPipeError
             serve(ops, Requests(own_input), out)
-        except OSError:  # the parent process has ended; on Windows that is no BrokenPipeError
-            os._exit(0)
+        os._exit(0)  # to unload UMAP takes a second, for which a closing window would wait; `out` is flushed

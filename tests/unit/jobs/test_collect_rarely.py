@@ -1,21 +1,20 @@
 """The processes that load large libraries look for garbage less often than Python does by itself."""
 
 import gc
+import json
 import subprocess
 import sys
 
 import pytest
 
-from tests.waits import HANG
 from workbench.cli import main
 from workbench.jobs import collect_rarely
 
 PYTHONS = (700, 10, 10)
-SERVES_NOTHING = """
-import gc, sys
+TELLS_HOW_OFTEN = """
+import gc
 from workbench.jobs import serving
-serving.run({}, awaited=True)
-print(gc.get_threshold()[0], file=sys.stderr)
+serving.run({"tell": lambda request, report: {"after": gc.get_threshold()[0]}}, awaited=True)
 """
 
 
@@ -37,6 +36,11 @@ def test_the_command_line_looks_seldom_and_keeps_the_older_generations_as_they_a
 
 
 def test_a_process_of_analysis_does_too(seldom):
-    command = [sys.executable, "-c", SERVES_NOTHING]
-    ended = subprocess.run(command, input="", capture_output=True, text=True, timeout=HANG, check=True)
-    assert ended.stderr == f"{seldom}\n"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", TELLS_HOW_OFTEN], stdin=pipe, stdout=pipe, text=True) as process:
+        process.stdin.write('{"id": 1, "op": "tell"}\n')
+        process.stdin.flush()
+        process.stdout.readline()  # that it begins
+        answer = json.loads(process.stdout.readline())
+        process.stdin.close()
+    assert answer["after"] == seldom

@@ -302,3 +302,15 @@ def test_what_a_library_prints_stays_out_of_the_answers(tmp_path):
     said = (tmp_path / "stderr.txt").read_text()
     for text in ("printed", "written", "shell"):
         assert text in said
+
+
+def test_it_ends_without_unloading_its_libraries(tmp_path):
+    code = (
+        "import atexit, sys\n"
+        "from workbench.jobs import serving\n"
+        "atexit.register(print, 'unloaded', file=sys.stderr)\n"
+        "serving.run({'warm': lambda request, report: print('loaded') or {}})\n"
+    )
+    with (tmp_path / "stderr.txt").open("w") as file, Server(file, "-c", code) as started:
+        started.ask(id=1, op="warm")
+    assert (tmp_path / "stderr.txt").read_text() == "loaded\n"
