@@ -164,3 +164,36 @@ def test_an_installation_without_an_index_is_planned(qtbot, with_data):
     assert "is not a folder there" in install.problem.text()
     assert not install.install.isEnabled()
     install.reject()
+
+
+def test_the_many_fields_of_a_place_are_made_in_two_turns(qtbot, opened):
+    cluster = SlurmPlace(name="cluster", host="login", folder="runs there", at_once=7)
+    (card,) = opened([cluster]).cards
+    many = len(card.draft.fields())
+    assert 0 < len(card.form.names()) < many, "before the event loop has gone on"
+    qtbot.waitUntil(lambda: len(card.form.names()) == many)
+    values = card.form.values()
+    assert (values["folder"], str(values["at_once"])) == ("runs there", "7")
+    qtbot.waitUntil(lambda: card.state.text() == "Ready")
+
+
+def test_save_does_not_wait_for_the_rest_of_a_new_place(qtbot, session, opened):
+    dialog = opened([])
+    card = dialog.add_place("slurm")
+    assert not card.is_complete
+    for name in ("name", "host"):
+        card.form.row(name).widget.setText("cluster")
+        card.form.row(name).widget.textEdited.emit("cluster")
+    with qtbot.waitSignal(session.places.changed):
+        dialog.store()
+    assert records.named("cluster").folder == SlurmPlace(name="cluster").folder
+
+
+def test_two_fields_of_a_place_share_a_line_and_three_numbers(qtbot, opened):
+    dialog = opened([SlurmPlace(name="cluster", host="login")])
+    (card,) = dialog.cards
+    qtbot.waitUntil(lambda: card.is_complete and card.form.row("python").y() > 0)
+    height = {name: card.form.row(name).y() for name in card.form.names()}
+    assert height["name"] == height["host"] < height["ssh_config"]
+    assert height["time"] == height["notice"] == height["cpus"] < height["nodes"]
+    assert height["folder"] == height["python"]

@@ -1,6 +1,8 @@
 """One place in the dialog: its fields, and what its last check found."""
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import islice
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
@@ -8,20 +10,27 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 from workbench.places.contract import Finding
 from workbench.ui.places.data_row import DataRow
 from workbench.ui.places.draft import PlaceDraft
+from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.form import UNLIMITED, ParamsForm
+from workbench.ui.widgets.fields.editors import Field
+from workbench.ui.widgets.form import UNLIMITED, Cell, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 
 ICONS = {"ssh": "terminal-window", "slurm": "tree-structure", "ray": "share-network"}
-FINDINGS_WIDTH = 300  # px at 100% text
+FINDINGS_WIDTH, FIELDS_WIDTH = 300, 400  # px at 100% text; the fields have at least that much beside the findings
 GAP, SIDE = 16, 16  # px between the fields and the findings, and at both sides of a card
+HALF, THIRD, REST = Cell((6, 6, 6, 12)), Cell((4, 4, 6, 12)), Cell((8, 8, 12, 12))
+THIRDS = ("time", "notice", "cpus", "memory", "nodes", "ranks", "at_once")  # in the form of a kind with many fields
+AT_FIRST = 10  # fields that are made at once, in some 30 ms
 CHECKING = "Checking…"
 NOT_CHECKED = "Not checked yet."
 
 
 class PlaceCard(QFrame):
     """Edits a draft; the dialog checks and stores it.
+
+    Of a kind with many fields the first are there at once; `complete` makes the others, in a turn of its own.
 
     Args:
         draft: of the place.
@@ -49,8 +58,12 @@ class PlaceCard(QFrame):
         buttons = in_row(self.check, self.install, self.remove, 1, spacing=8)
         self._head = in_row((named, 1), buttons, spacing=8)
         column = in_column(self._head, on=self, margins=(SIDE, 12, SIDE, 12), spacing=8)  # Tab reaches it first
-        self.form = ParamsForm(draft.fields(), parent=self)  # a child from the start: styled once
+        fields = draft.fields()
+        first = dict(islice(fields.items(), AT_FIRST))
+        # A child from the start: styled once.
+        self.form = ParamsForm(first, parent=self, cell_of=partial(_cell_of, many=len(fields) > AT_FIRST))
         self.form.set_values(draft.values)
+        self.is_complete = len(first) == len(fields)
         self._errors: dict[str, str] = {}  # as they are shown
         self.findings = QWidget(self)
         self.findings.setFixedWidth(width)
@@ -72,6 +85,16 @@ class PlaceCard(QFrame):
         for widget, words in ((self.check, "Check"), (self.install, "Install Workbench at"), (self.remove, "Remove")):
             widget.setAccessibleName(f"{words} {self.draft.title}")
 
+    def complete(self) -> None:
+        """Make the fields that are not there yet."""
+        if self.is_complete:
+            return
+        self.is_complete = True
+        before = self.form.names()
+        self.form.set_fields(self.draft.fields())
+        self.form.set_values({name: value for name, value in self.draft.values.items() if name not in before})
+        self.form.show_errors(self._errors)
+
     @property
     def last(self) -> QWidget:
         """What Tab reaches last in the card."""
@@ -79,7 +102,8 @@ class PlaceCard(QFrame):
 
     def fit(self, room: int) -> None:
         """Put the findings below the fields, and the buttons below the name, where a card `room` px wide needs it."""
-        stacked = room < self.form.minimumSizeHint().width() + GAP + self._findings_width + 2 * SIDE
+        fields = max(self.form.minimumSizeHint().width(), theme.text_px(FIELDS_WIDTH))
+        stacked = room < fields + GAP + self._findings_width + 2 * SIDE
         if stacked == self._stacked:
             return
         self._stacked = stacked
@@ -134,6 +158,13 @@ class PlaceCard(QFrame):
     def _show_state(self, icon_name: str, role: str, words: str) -> None:
         self.state_icon.show_icon(icon_name, role)
         self.state.setText(words)
+
+
+def _cell_of(name: str, _field: Field, *, many: bool) -> Cell:
+    """Two fields share a line, and numbers of a kind with many fields three."""
+    if many and name == "lines":
+        return REST
+    return THIRD if many and name in THIRDS else HALF
 
 
 def _look_of(finding: Finding) -> tuple[str, str]:

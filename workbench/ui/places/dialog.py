@@ -50,7 +50,7 @@ class PlacesDialog(MainButtonDialog):
         self._over = False
         self._build()
         open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
-        # The many fields of a place take tens of ms: each has a turn of the event loop, the first one this.
+        # The many fields of a place take tens of ms: each has a turn of the event loop or two, the first one this.
         self._next = QTimer(self, interval=0)
         self._next.timeout.connect(self._add_next)
         self._add_next()
@@ -79,6 +79,7 @@ class PlacesDialog(MainButtonDialog):
         self._add_all()
         card = self._add_card(PlaceDraft(kind))
         card.form.row("name").widget.setFocus()
+        self._next.start()  # for the rest of its fields
         return card
 
     def ask_install(self, card: PlaceCard) -> InstallDialog | None:
@@ -168,22 +169,32 @@ class PlacesDialog(MainButtonDialog):
         card.install_asked.connect(partial(self.ask_install, card))
         card.removed.connect(partial(self._remove, card))
         self._list.add(card)
-        QWidget.setTabOrder(card.last, self.cancel)  # which are older than the fields
-        QWidget.setTabOrder(self.cancel, self.save)
+        self._end_tabs(card)
         return card
 
+    def _end_tabs(self, card: PlaceCard) -> None:
+        QWidget.setTabOrder(card.last, self.cancel)  # which are older than the fields
+        QWidget.setTabOrder(self.cancel, self.save)
+
     def _add_next(self) -> None:
-        """Show and check one more of the stored places."""
-        if self._waiting:
+        """Show the rest of the newest card, or show and check one more of the stored places."""
+        if self.cards and not self.cards[-1].is_complete:
+            self.cards[-1].complete()
+            self._end_tabs(self.cards[-1])
+        elif self._waiting:
             self._check(self._add_card(self._waiting.popleft()))
-        if self._waiting:
+        if self._are_left:
             self._next.start()
         else:
             self._next.stop()
 
+    @property
+    def _are_left(self) -> bool:
+        return bool(self._waiting) or any(not card.is_complete for card in self.cards[-1:])
+
     def _add_all(self) -> None:
         """Show those that are not shown yet: a new place comes after them, and Save writes all."""
-        while self._waiting:
+        while self._are_left:
             self._add_next()
 
     def _remove(self, card: PlaceCard) -> None:
