@@ -273,11 +273,13 @@ def test_a_record_that_cannot_be_read_is_said_once_and_hides_no_other(qtbot, ses
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_workbench_is_installed_at_a_place_as_the_steps_say(qtbot, session, played, monkeypatch, tmp_path):
-    called, status = [], [1]
+    called, status, seen = [], [1], threading.Event()
 
     class Machine:
-        def call(self, words, stdin=b"", **_):
+        def call(self, words, stdin=b"", *, heard, **_):
             called.append(words)
+            heard(f"Collecting {words[-1]}")
+            assert seen.wait(HANG)
             return Answer(status[0], b"", "no network")
 
     monkeypatch.setattr(install_dialog, "host_of", lambda place, cancelled=None: Machine())
@@ -302,7 +304,10 @@ def test_workbench_is_installed_at_a_place_as_the_steps_say(qtbot, session, play
     assert install.steps.toPlainText().startswith("copy some.whl to workbench-runs/")
     install.wheel.take("")
     install.install.click()
+    qtbot.waitUntil(lambda: install.now.text() == "Collecting workbench-place")
+    seen.set()
     qtbot.waitUntil(lambda: "no network" in install.problem.text())
+    assert install.now.text() == ""
     status[0] = 0
     called.clear()
     with qtbot.waitSignal(install.installed):

@@ -5,8 +5,10 @@ import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from time import monotonic
+from typing import cast
 
 from workbench.files.temporary import temporary_file
 from workbench.jobs.interpreter import NO_CONSOLE
@@ -46,6 +48,7 @@ def call_tool(words: list[str]) -> bool:
 def run_tool(
     words: Sequence[str], stdin: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
     folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False, asks: bool = True,
+    heard: Callable[[bytes], None] | None = None,
 ) -> Done:  # fmt: skip
     """Run a program to its end.
 
@@ -57,6 +60,7 @@ def run_tool(
         folder: its working directory; by default that of this process.
         cancelled: called every 0.1 s on another thread; the program is killed once it returns True.
         asks: whether it may ask the user at the terminal, or through the system's password dialog.
+        heard: called with each piece of its standard output as soon as it is printed; what it raises ends the program.
 
     Raises:
         OSError: the program is not installed or cannot be started, or the disk of temporary files is full.
@@ -75,7 +79,7 @@ def run_tool(
         watch = threading.Thread(target=_watch, args=(process, seconds, cancelled, ended, cut), daemon=True)
         watch.start()
         try:
-            out = _read(process, most)
+            out = _read(process, most, heard)
             status = process.wait()
         finally:
             ended.set()
@@ -100,14 +104,18 @@ def _watch(
             return
 
 
-def _read(process: "subprocess.Popen[bytes]", most: int) -> bytes:
+def _read(process: "subprocess.Popen[bytes]", most: int, heard: Callable[[bytes], None] | None) -> bytes:
     """What the process prints, up to `most` + 1 bytes; it is killed if it prints more than `most`."""
     assert process.stdout is not None
     blocks, left = [], most + 1
     with process.stdout as out:
-        while left and (block := out.read(min(left, BLOCK))):
+        # A pipe's reader has `read1`, which returns what has come; `read` waits until the block is full.
+        read = cast(BufferedReader, out).read1 if heard is not None else out.read
+        while left and (block := read(min(left, BLOCK))):
             blocks.append(block)
             left -= len(block)
+            if heard is not None:
+                heard(block)
     if not left:
         process.kill()
     return b"".join(blocks)

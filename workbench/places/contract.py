@@ -180,11 +180,19 @@ class Answer:
     errors: str
 
 
+Heard = Callable[[str], object]
+
+
 class Host(Protocol):
     """A machine that runs commands: this one, or one behind OpenSSH. Commands start in the user's home folder."""
 
-    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(
+        self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20,
+        heard: Heard | None = None,
+    ) -> Answer:  # fmt: skip
         """Run a command to its end, with `stdin` as its input; it may print up to `most` bytes.
+
+        `heard` is called with each line that it prints, as soon as it is whole: without letters that steer a terminal.
 
         Raises:
             Unreachable: no answer in `seconds`, or no connection.

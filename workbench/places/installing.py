@@ -71,13 +71,18 @@ def plan(place: Place, base: str = "python3", wheel: Path | None = None, wheels:
 
 
 def carry_out(plan: Plan, host: Host, say: Callable[[str], object]) -> None:
-    """Execute the plan, announcing each step. Raises Unreachable, or Problem with the last output of a step."""
+    """Execute the plan, announcing each step and what it prints, line by line.
+
+    Raises:
+        Unreachable: there is no answer.
+        Problem: a step failed; with its last output.
+    """
     if plan.wheel is not None:
         say(f"Copying {plan.wheel.name}")
         write_all(host, plan.folder, {plan.wheel.name: plan.wheel.read_bytes()})
     for number, step in enumerate(plan.steps):
         say(shlex.join(step))
-        answer = host.call(step, seconds=LIMIT, most=16 << 20)
+        answer = host.call(step, seconds=LIMIT, most=16 << 20, heard=say)
         if answer.status:
             kept = "Steps before it are done." if number else "Nothing was installed."
             todo = _todo(answer.errors) if number else "Name a Python there that has venv."

@@ -204,7 +204,7 @@ def refuse_missing(
     except Unreachable:
         return ""
     if has.trains and has.paths.get(place.python) == "missing":
-        install = command_line("workbench", "place", "install", place.name)
+        install = command_line("workbench", "place", "install", place.name, "--wheel", "FILE")
         todo = f"Install Workbench there (Install… in File > Places…, or `{install}`), or name the Python that has it."
         raise Problem(f"{place.name} has no Python at {place.python}.", kept=UNSTARTED, todo=todo)
     lacks = [_lacks(place, path, has.paths.get(path, ""), *needed) for path, needed in named.items()]

@@ -51,7 +51,7 @@ def test_a_machine_that_has_all_is_ready():
         ({"python": "3.15.2"}, "Python",
          "Python 3.15.2 is at workbench-place/bin/python, and Workbench needs 3.11 to 3.14."),
         ({"workbench": None, "no workbench": "No module named 'workbench'"}, "Workbench",
-         "Workbench is not there (No module named 'workbench'). `workbench place install lab` shows how"),
+         "Workbench is not there (No module named 'workbench'). `workbench place install lab --wheel FILE` puts"),
         ({"no torch": "libcuda: wrong"}, "GPU", "PyTorch cannot be loaded there (libcuda: wrong)."),
         ({"free": 1.25e9}, "Disk", "Only 1.2 GB are free there; a run needs 2 GB."),
         ({"writable": False}, "Disk", "The folder runs is read-only there, for you or for all. Name another."),
@@ -88,7 +88,7 @@ def test_a_place_whose_name_has_spaces_is_in_quotes_in_what_is_to_be_typed():
     findings = told(SSH.model_copy(update={"name": "our lab"}), data=["missing"], workbench=None)
     quote = '"' if os.name == "nt" else "'"
     assert f"`workbench place data {quote}our lab{quote} HERE THERE`" in findings["Data"].said
-    assert f"`workbench place install {quote}our lab{quote}`" in findings["Workbench"].said
+    assert f"`workbench place install {quote}our lab{quote} --wheel FILE`" in findings["Workbench"].said
 
 
 def test_another_version_and_a_wrong_clock_are_notes():

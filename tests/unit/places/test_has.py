@@ -170,7 +170,7 @@ def test_a_file_or_folder_that_is_not_there_is_named_by_its_field(played, change
 def test_a_place_without_its_python_is_refused_and_told_how_it_gets_one(played):
     config = read_config("sample-digits", ())
     played.states_of = {BOX.python: "missing"}
-    said = r"box has no Python at workbench-place/bin/python\. Nothing was started\. .*`workbench place install box`"
+    said = r"box has no Python at workbench-place/bin/python\. Nothing was started\. .* place install box --wheel FILE`"
     with pytest.raises(Problem, match=said):
         sending.refuse_missing(config, BOX, played)
     played.trains = False

@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from dataclasses import replace
 from time import monotonic, sleep
 
@@ -16,6 +17,7 @@ from workbench.places import contract, installing, records
 from workbench.places.contract import Answer, Ending, JobState, Order, Part, Unreachable
 from workbench.places.host import host_files
 from workbench.places.host.hosts import LocalHost
+from workbench.places.host.printed_lines import PrintedLines
 from workbench.places.kinds.processes import Processes
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
@@ -433,11 +435,39 @@ NOTICE = "\n[notice] A new release of pip is available\n[notice] To update, run:
 )  # fmt: skip
 def test_an_installation_that_fails_says_why_and_what_is_done(fails, out, errors, said):
     class Lacking:
-        def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
+        def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20, heard=None):
             return Answer(1, out.encode(), errors) if fails in words else Answer(0, b"", "")
 
     with pytest.raises(Problem, match=said):
         installing.carry_out(installing.plan(SshPlace(name="box", host="box")), Lacking(), lambda step: None)
+
+
+def test_the_lines_of_pip_are_heard_while_it_prints_them(home):
+    heard = []
+    steps = ((sys.executable, "-c", "print('Collecting torch\\n\\n  Using\\x1b[2J cached', end='\\r\\n')"),)
+    installing.carry_out(installing.Plan(steps, None, "runs"), LocalHost(home), heard.append)
+    assert heard[1:] == ["Collecting torch", "  Using [2J cached"]
+
+
+def test_a_line_is_heard_before_the_command_has_ended(home):
+    first, release = [], home / "release"
+    words = ("sh", "-c", "echo begun; while [ ! -e release ]; do sleep 0.05; done; echo over")
+
+    def heard(line):
+        first.append(line)
+        release.write_bytes(b"")  # without it the command would wait for ever
+
+    assert LocalHost(home).call(words, seconds=HANG, heard=heard).out == b"begun\nover\n"
+    assert first == ["begun", "over"]
+
+
+def test_what_a_shell_prints_before_the_answer_is_not_heard():
+    heard = []
+    lines = PrintedLines(heard.append, behind=b"answer:")
+    word = "törch\r".encode()
+    for piece in (b"Welcome!\nans", b"wer:Collecting ", word[:2], word[2:], b"\n \nend"):
+        lines.take(piece)
+    assert heard == ["Collecting törch"]
 
 
 def test_a_folder_that_cannot_be_made_is_said_with_what_to_do(home):

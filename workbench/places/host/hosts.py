@@ -8,8 +8,9 @@ from pathlib import Path
 
 from workbench.control import Cancelled
 from workbench.jobs import command_line, run_tool
-from workbench.places.contract import Answer, Unreachable
+from workbench.places.contract import Answer, Heard, Unreachable
 from workbench.places.host import ssh_errors, ssh_files
+from workbench.places.host.printed_lines import PrintedLines
 from workbench.problem import Problem
 
 CONNECT = 10  # seconds to connect
@@ -31,10 +32,14 @@ class LocalHost:
     def __init__(self, home: Path | None = None, cancelled: Asked = lambda: False) -> None:
         self._home, self._cancelled = home or Path.home(), cancelled
 
-    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(
+        self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20,
+        heard: Heard | None = None,
+    ) -> Answer:  # fmt: skip
         """As `Host.call`."""
         shell = ["sh", "-c", 'exec "$@"', "sh", *words]  # a program that is missing is an exit status, as elsewhere
-        return _called(shell, stdin, seconds, most, "This machine", self._home, self._cancelled)
+        lines = None if heard is None else PrintedLines(heard).take
+        return _called(shell, stdin, seconds, most, "This machine", self._home, self._cancelled, lines)
 
 
 class OpenSshHost:
@@ -49,11 +54,15 @@ class OpenSshHost:
     def __init__(self, host: str, config: Path | None = None, cancelled: Asked = lambda: False) -> None:
         self._host, self._config, self._cancelled = host, config, cancelled
 
-    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(
+        self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20,
+        heard: Heard | None = None,
+    ) -> Answer:  # fmt: skip
         """As `Host.call`."""
         command = [*self._ssh(), "--", self._host, f"printf %s {ANSWER}; {shlex.join(words)}"]
+        lines = None if heard is None else PrintedLines(heard, behind=ANSWER.encode()).take
         try:
-            answer = _called(command, stdin, seconds, most + GREETING, self._host, None, self._cancelled)
+            answer = _called(command, stdin, seconds, most + GREETING, self._host, None, self._cancelled, lines)
         except Unreachable as problem:
             problem.came = _without_greeting(problem.came)
             raise
@@ -82,10 +91,13 @@ class OpenSshHost:
 
 
 def _called(
-    words: list[str], stdin: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
-) -> Answer:
+    words: list[str], stdin: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked,
+    heard: Callable[[bytes], None] | None = None,
+) -> Answer:  # fmt: skip
     try:
-        done = run_tool(words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled, asks=False)
+        done = run_tool(
+            words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled, asks=False, heard=heard
+        )
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # of temporary files, which hold its input and its errors
         todo = "Free some space for temporary files." if full else "Is it installed?"

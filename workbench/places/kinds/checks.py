@@ -17,6 +17,7 @@ from workbench.problem import Problem
 from workbench.progress import short_time
 
 PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
+WHEEL = "In a checkout, `python -m pip wheel --no-deps --wheel-dir wheels .` makes FILE."
 LEAST_ROOM = 2e9  # bytes
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
 CLOCK_OFF = 300.0  # seconds
@@ -169,7 +170,7 @@ def _workbench(facts: dict[str, Any], place: Place) -> Finding:
     todo = f"`{_install(place)}`"
     if "workbench" not in facts:
         why = _word(facts.get("no workbench"))
-        return Finding("Workbench", f"Workbench is not there ({why}). {todo} shows how to put it there.", good=False)
+        return Finding("Workbench", f"Workbench is not there ({why}). {todo} puts it there. {WHEEL}", good=False)
     if there != __version__:
         said = f"Workbench {there} is there and {__version__} is here. {todo} puts this one there."
         return Finding("Workbench", said, doubtful=True)
@@ -225,7 +226,8 @@ def _data(path: str, state: object, place: Place) -> Finding:
 
 
 def _install(place: Place) -> str:
-    return f"workbench place install {command_line(place.name)}"
+    """What works without an index that has the package, too."""
+    return f"workbench place install {command_line(place.name)} --wheel FILE"
 
 
 def _is_count(text: str) -> bool:

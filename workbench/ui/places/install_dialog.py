@@ -11,13 +11,14 @@ from workbench.places.launching import host_of
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.state.background.activity import ActivityItem
 from workbench.ui.state.background.tasks import Task, heard_by
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.fields.editors import PathEditor
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel, label
 
 WIDTH, HEIGHT = 640, 400  # px at 100% text
 WHEEL = "Wheel on this machine (empty: the published package of this version)"
@@ -47,6 +48,7 @@ class InstallDialog(QDialog):
         self.wheels.setAccessibleName(WHEELS)
         self.steps = QPlainTextEdit(readOnly=True)
         self.steps.setAccessibleName("Steps")
+        self.now = ElidedLabel("", "muted")
         self.problem = label("", "error", wrap=True)
         self.copy, self.cancel = button("Copy steps", "copy"), button("Close")
         self.install = button("Install", "download-simple", "primary")
@@ -55,7 +57,7 @@ class InstallDialog(QDialog):
         in_column(
             label(WHEEL, "caption", wrap=True), self.wheel, label(WHEELS, "caption", wrap=True), self.wheels, head,
             (self.steps, 1), label(installing.NOTE, "caption", wrap=True),
-            self.problem, foot, on=self, margins=16, spacing=8,
+            self.now, self.problem, foot, on=self, margins=16, spacing=8,
         )  # fmt: skip
         open_at(self, session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self.wheel.edited.connect(self._show_plan)
@@ -101,6 +103,7 @@ class InstallDialog(QDialog):
         for control in (self.install, self.wheel, self.wheels):
             control.setEnabled(False)
         self.install.setText("Installing…")
+        self.now.setText("")
         self._show_problem("")
 
         def work(progress: Progress) -> None:
@@ -121,6 +124,12 @@ class InstallDialog(QDialog):
             cancelled=self._cancelled,
             lasting=True,
         )
+        if self._task.item is not None:
+            self._task.item.changed.connect(self._show_now)
+
+    def _show_now(self, item: ActivityItem) -> None:
+        """What is being done, or the newest line that it printed."""
+        self.now.setText(item.now.text if item.state == "working" else "")
 
     def _installed(self, _: None) -> None:
         self.installed.emit()
@@ -133,4 +142,5 @@ class InstallDialog(QDialog):
         for control in (self.install, self.wheel, self.wheels):
             control.setEnabled(True)
         self.install.setText("Install")
+        self.now.setText("")
         self._show_problem(str(problem))
