@@ -12,14 +12,13 @@ from typing import get_args
 import numpy as np
 import torch
 
+from workbench.evaluation.compared_rows import compared_rows, without_copies
 from workbench.evaluation.conventions import NOISE, row_mask
-from workbench.evaluation.plain_arrays import rows_of
 from workbench.events import Distance
 from workbench.problem import Problem
 
 # Bytes of gaps in memory at once: on a CPU larger blocks do not fit its cache, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
-UNIT_ROWS = 512  # normalised at a time, while they are in the processor's cache
 
 
 class Gallery:
@@ -49,12 +48,12 @@ class Gallery:
             raise Problem(f"There is no distance named {distance!r}.", todo=f"Known: {known}.")
         self.distance = distance
         self.device = torch.device(device if torch.device(device).type != "mps" else "cpu")
-        vectors = self._vectors(embeddings)
+        vectors = compared_rows(embeddings, distance)
         self.count = len(vectors)
         self.order = np.arange(self.count) if ids is None else _order(ids, self.count)
         self.place = np.empty(self.count, dtype=np.int64)  # gallery row -> place in the order of ids
         self.place[self.order] = np.arange(self.count)
-        distinct, copies = _distinct(vectors[self.order])
+        distinct, copies = without_copies(vectors[self.order])
         self.columns = self.on_device(distinct)  # [distinct, d] float64
         self.norms = self.columns.square().sum(1)  # [distinct]
         # Copies share one computed column, because two matrix kernels may round the same product differently.
@@ -76,7 +75,7 @@ class Gallery:
 
     def prepared(self, queries: np.ndarray) -> torch.Tensor:
         """Queries [m, d] for `blocks_of`: float64 on the device, normalised for cosine. Raises Problem as Gallery."""
-        vectors = self.on_device(self._vectors(queries))
+        vectors = self.on_device(compared_rows(queries, self.distance))
         width = self.columns.shape[1]
         if vectors.shape[1] != width:
             raise Problem(f"The queries have {vectors.shape[1]} dimensions, the gallery {width}.")
@@ -145,30 +144,6 @@ class Gallery:
             gaps.div_(1 - of_queries).div_(1 - of_gallery)
         return gaps.clamp_(min=0.0)  # a query at the origin
 
-    def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
-        """Checked float64 rows, normalised for cosine."""
-        vectors = rows_of(embeddings)
-        if vectors.ndim != 2 or 0 in vectors.shape:
-            raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
-        wrong = int((~np.isfinite(vectors)).any(axis=1).sum())
-        if wrong:
-            raise Problem(
-                f"{wrong:,} of {len(vectors):,} embeddings contain NaN or infinity, so distances are undefined.",
-                todo="Lower the learning rate, or evaluate an earlier checkpoint.",
-            )
-        if self.distance == "hyperbolic" and float(np.einsum("ij,ij->i", vectors, vectors).max()) >= 1:
-            raise Problem("Some points are not inside the ball of radius 1, so hyperbolic distances are undefined.")
-        if self.distance != "cosine":
-            return vectors + 0.0  # -0.0 becomes 0.0, so that copies are bitwise equal
-        units = np.zeros_like(vectors)
-        for start in range(0, len(vectors), UNIT_ROWS):
-            part, unit = vectors[start : start + UNIT_ROWS], units[start : start + UNIT_ROWS]
-            largest = np.abs(part).max(axis=1, keepdims=True)
-            np.divide(part, largest, out=unit, where=largest > 0)
-            unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1)  # 1 only if the vector is zero
-            unit += 0.0
-        return units
-
     def on_device(self, array: np.ndarray) -> torch.Tensor:
         """The array as a tensor where blocks are computed."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
@@ -214,15 +189,3 @@ def _order(ids: np.ndarray, count: int) -> np.ndarray:
     if (np.diff(ids[order]) == 0).any():
         raise Problem("Two embeddings have the same sample id, so a query cannot be left out of its own neighbours.")
     return order
-
-
-def _distinct(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows without copies, and the place of every row among them (None when there are no copies)."""
-    rows = np.ascontiguousarray(vectors)
-    # A weighted sum of the bits, with one factor for each column, differs between almost any two different rows.
-    factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1]) * 2 + 1
-    if len(np.unique(np.einsum("ij,j->i", rows.view(np.int64), factors))) == len(rows):
-        return rows, None
-    as_bytes = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
-    _, first, inverse = np.unique(as_bytes, return_index=True, return_inverse=True)
-    return (rows, None) if len(first) == len(rows) else (rows[first], inverse.ravel())
