@@ -143,17 +143,17 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[of], np.float64)
 
 
-def chance_of_recall(r: np.ndarray, others: int) -> np.ndarray:
+def chance_of_recall(r: np.ndarray, others: int | np.ndarray) -> np.ndarray:
     """The expected recall@1 [n] of queries whose gallery is in random order.
 
     Args:
         r: [n] int, images of the query's class among those that are searched, 0..others.
-        others: images that are searched, without the query.
+        others: images that are searched, without the query: a number, or one for each query [n].
     """
-    return np.asarray(r, np.float64) / max(1, others)
+    return np.asarray(np.asarray(r, np.float64) / np.maximum(1, others))
 
 
-def chance_of_map(r: np.ndarray, others: int) -> np.ndarray:
+def chance_of_map(r: np.ndarray, others: int | np.ndarray) -> np.ndarray:
     """The expected MAP@R [n] of queries whose gallery is in random order, NaN without a match.
 
     With N images of which R match, a rank is a match with probability R / N, and so is an earlier one with
@@ -166,6 +166,6 @@ def chance_of_map(r: np.ndarray, others: int) -> np.ndarray:
     most = int(r.max()) if len(r) else 0
     harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, most + 1))])[r]
     count = np.asarray(r, np.float64)
-    first, second = count / max(1, others), (count - 1) / max(1, others - 1)
+    first, second = count / np.maximum(1, others), (count - 1) / np.maximum(1, np.subtract(others, 1))
     with np.errstate(invalid="ignore"):
         return np.asarray(first * (harmonic + second * (count - harmonic)) / count)

@@ -1,8 +1,8 @@
-"""`workbench tags`: tags of images, from and to tables, and scores of the images of each, or by class size."""
+"""`workbench tags`: tags of images, from and to tables, and scores of each, by class size, or across an attribute."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 if TYPE_CHECKING:
+    from workbench.results.by_attribute import ByAttribute
     from workbench.results.by_class_size import BySize
 
 WIDEST = 40  # letters of a tag in the table
@@ -38,13 +39,17 @@ FILE = click.Path(path_type=Path, dir_okay=False)
     help="Print scores of rare and frequent classes instead: in groups by their number of images.",
 )  # fmt: skip
 @click.option(
+    "--across", default=None, metavar="ATTRIBUTE",
+    help="Print scores across the values of an attribute instead, as from one camera or view to another.",
+)  # fmt: skip
+@click.option(
     "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
-    help="With --by-size, also write a row for each class to this CSV file.",
+    help="Also write a CSV: with --by-size a row for each class, with --across one for each pair of values and score.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def tags(
     run_id: int, folder: Path | None, epoch: str | int, read: Path | None, out: Path | None, by_size: bool,
-    csv_file: Path | None, as_json: bool,
+    across: str | None, csv_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Print the scores of run RUN for the images of each tag, the lowest MAP@R of an attribute first.
 
@@ -53,9 +58,15 @@ def tags(
 
     With --by-size classes are grouped by their training images or, where test classes are not trained, by their
     searched images; each group has its scores with 95% intervals over classes, and the scores that chance would give.
+
+    With --across the queries of each value of ATTRIBUTE are searched among the images of each value, and among all
+    images with and without the matches of their own value.
     """
-    if csv_file is not None and not by_size:
-        raise click.UsageError("--csv needs --by-size: it has a row for each class.")
+    if by_size and across is not None:
+        raise click.UsageError("--by-size and --across are two tables: give one of them.")
+    if csv_file is not None and not by_size and across is None:
+        raise click.UsageError("--csv needs --by-size or --across: it has a row for each class, or pair of values.")
+    from workbench.results import by_attribute as attribute
     from workbench.results.by_class_size import as_csv, as_data, by_class_size
     from workbench.results.slices import slices
     from workbench.results.tag_table import export_tags, import_tags
@@ -72,17 +83,22 @@ def tags(
         if by_size:
             with told() as progress:
                 measured = by_class_size(workspace, evaluation.id, progress)
+        elif across is not None:
+            with told() as progress:
+                crossed = attribute.by_attribute(workspace, evaluation.id, across, progress)
         else:
             entries = slices(workspace, evaluation.id)
     if by_size:
-        if csv_file is not None:
-            with files.named_file(csv_file) as file:
-                file.write(as_csv(measured).encode())
-            click.echo(f"A row for each of {len(measured.classes.labels):,} classes written to {csv_file}.", err=True)
-        if as_json:
-            show_json(as_data(measured))
-        else:
+        what = f"A row for each of {len(measured.classes.labels):,} classes"
+        _show(as_csv(measured), what, csv_file, as_data(measured) if as_json else None)
+        if not as_json:
             _print_by_size(measured)
+        return
+    if across is not None:
+        what = f"A row for each pair of {len(crossed.titles):,} values"
+        _show(attribute.as_csv(crossed), what, csv_file, attribute.as_data(crossed) if as_json else None)
+        if not as_json:
+            _print_across(crossed)
         return
     if as_json:
         show_json({"run": run_id, "epoch": evaluation.epoch, "tags": [asdict(entry) for entry in entries]})
@@ -95,6 +111,31 @@ def tags(
         for entry in entries
     ]
     show_lines([head, *lines] if lines else [], "No image of this evaluation has a tag.")
+
+
+def _show(text: str, what: str, csv_file: Path | None, data: dict[str, Any] | None) -> None:
+    """Write `text` to a CSV file, if one is asked for, and print `data` as JSON, if there is any."""
+    if csv_file is not None:
+        with files.named_file(csv_file) as file:
+            file.write(text.encode())
+        click.echo(f"{what} written to {csv_file}.", err=True)
+    if data is not None:
+        show_json(data)
+
+
+def _print_across(crossed: "ByAttribute") -> None:
+    """Print a matrix of each metric and the scores without the own value, with the sentences that explain them."""
+    from workbench.results.by_attribute import METRICS, matrix_rows, matrix_titles, own_rows, own_titles
+
+    tables = [(matrix_titles(crossed, metric), matrix_rows(crossed, metric), 1) for metric in METRICS]
+    tables += [(own_titles(crossed), own_rows(crossed), 2)] if crossed.cells else []
+    for titles, rows, words in tables:
+        columns = [Column(one_line(title), numbers=at >= words) for at, title in enumerate(titles)]
+        lines = table_lines(columns, [tuple(map(one_line, row)) for row in rows], None)
+        for line in [*lines, *([""] if lines else [])]:
+            click.echo(printable(line))
+    for sentence in crossed.sentences:
+        click.echo(printable(sentence))
 
 
 def _print_by_size(measured: "BySize") -> None:
