@@ -1,6 +1,5 @@
 """Scores of an evaluation across the values of an attribute: from one camera, view or domain to another. NumPy only."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -35,7 +34,7 @@ WHAT_CHANCE_IS = (
 RULE = (
     "Other values: images of the query's class that have its own value, too, are ignored, and are no errors. So "
     "re-identification leaves out the images of the same camera (Zheng et al., 2015). Both scores are of the same "
-    "queries: those with a match of another value."
+    "queries: those with a match of another value. Fewer matches alone lower a score, so chance is given for both."
 )
 FEW_QUERIES = f"Intervals over fewer than {RELIABLE} queries are too narrow: do not conclude from them alone."
 CSV_TITLES = ["query_value", "gallery", "gallery_value", "queries", "left_out", "images", "metric", "score", "low_95"]
@@ -83,12 +82,19 @@ class ByAttribute:
     without: int  # images without a value, which are left out
     sample_ids: np.ndarray  # [q] int64 of the queries
     of: np.ndarray  # [q] int64, the group of each
-    matches: np.ndarray  # [q, k] int32, matches of each query in each group
-    right: np.ndarray  # [q, k] bool, whether its nearest image in each group is a match
+    matches: np.ndarray  # [q, k + 2] int32, matches of each query in each group, in ALL and in OTHERS
+    right: np.ndarray  # [q, k + 2] bool, whether its nearest image there is a match
 
     def queries_of(self, row: int, column: int, *, failed: bool = False) -> np.ndarray:
-        """Sample ids of the queries that count in a cell; those alone whose nearest image there is no match."""
-        chosen = (self.of == row) & (self.matches[:, column] > 0)
+        """Sample ids of the queries that count in a cell; those alone whose nearest image there is no match.
+
+        Args:
+            row: a group, or their number for the queries of all.
+            column: a group, ALL or OTHERS.
+        """
+        chosen = self.matches[:, column] > 0
+        if row < len(self.titles):
+            chosen &= self.of == row
         return np.asarray(self.sample_ids[chosen & ~self.right[:, column] if failed else chosen])
 
     @property
@@ -96,21 +102,17 @@ class ByAttribute:
         """How much of the score is left without matches of the query's own value; empty where nothing is to say."""
         if not self.cells:
             return ""
-        every = self.own[-1]
+        every, name = self.own[-1], visible(self.attribute)
         if not every.queries:
-            return (
-                f"No class has images with two values of {visible(self.attribute)}, so there is nothing to find "
-                "across values."
-            )
+            return f"No class has images with two values of {name}, so there is nothing to find across values."
+        if (self.matches[:, ALL] == self.matches[:, OTHERS]).all():
+            return f"No match has the query's own {name}, so no score comes from it."
         said = (
-            f"{TITLES[name]} is {percentage(every.usual[name].value)}, and "
-            f"{percentage(every.others[name].value)} without ({_points(every.difference[name])})"
-            for name in METRICS
+            f"{TITLES[metric]} is {percentage(every.usual[metric].value)} with matches that have the query's own "
+            f"{name}, and {percentage(every.others[metric].value)} without: {_points(every.difference[metric])} points."
+            for metric in METRICS
         )
-        return (
-            f"With and without matches that have the query's own {visible(self.attribute)}, over {every.queries:,} "
-            f"queries: {'; '.join(said)}."
-        )
+        return f"Over {every.queries:,} queries, {' '.join(said)}"
 
     @property
     def sentences(self) -> list[str]:
@@ -169,7 +171,7 @@ def by_attribute(workspace: Workspace, evaluation_id: int, attribute: str, progr
         own.append(_own(titles[group], made, mine))
     own.append(_own(EVERY, made, np.arange(len(of))))
     ids = queries.sample_ids[rows][made.rows]
-    return ByAttribute(*facts, tuple(cells), tuple(own), without, ids, of, made.matches[:, :ALL], made.right[:, :ALL])
+    return ByAttribute(*facts, tuple(cells), tuple(own), without, ids, of, made.matches, made.right)
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 0), np.int32), np.empty((0, 0), bool))
@@ -289,17 +291,18 @@ def own_titles(measured: ByAttribute) -> tuple[str, ...]:
     return ("Score", attribute, "Queries", "Left out", all_, "95%", "Chance %", others, "95%", "Chance %", "Difference")
 
 
-def own_rows(measured: ByAttribute, metrics: Sequence[str] = METRICS) -> list[tuple[str, ...]]:
+def own_rows(measured: ByAttribute) -> list[tuple[str, ...]]:
     """A row for each metric and value, and for all values: with and without matches of the query's own value."""
-    return [
-        (
-            TITLES[name], visible(row.title), f"{row.queries:,}", f"{row.left_out:,}",
-            *cells_of(row.usual[name], row.usual_chance[name]), *cells_of(row.others[name], row.others_chance[name]),
-            _points(row.difference[name]),
-        )
-        for name in metrics
-        for row in measured.own
-    ]  # fmt: skip
+    return [(TITLES[metric], *own_cells(row, metric)) for metric in METRICS for row in measured.own]
+
+
+def own_cells(row: OwnValue, metric: str) -> tuple[str, ...]:
+    """One metric of a row of `own_rows`, but for the name of the metric."""
+    return (
+        visible(row.title), f"{row.queries:,}", f"{row.left_out:,}",
+        *cells_of(row.usual[metric], row.usual_chance[metric]),
+        *cells_of(row.others[metric], row.others_chance[metric]), _points(row.difference[metric]),
+    )  # fmt: skip
 
 
 def _points(difference: Estimate) -> str:

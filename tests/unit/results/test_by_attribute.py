@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tests.ui.small_run import blobs, store_run
 from workbench.cli import cli
+from workbench.evaluation.across_values import OTHERS
 from workbench.evaluation.class_sizes import chance_of_map, chance_of_recall
 from workbench.problem import Problem, UnknownName
 from workbench.results.by_attribute import (
@@ -97,9 +98,8 @@ def test_the_score_without_matches_of_the_own_value_says_how_much_comes_from_it(
     difference = every.difference["recall@1"]
     assert difference.value == pytest.approx(every.others["recall@1"].value - every.usual["recall@1"].value)
     assert difference.low < difference.value < difference.high < 0
-    assert measured.verdict.startswith(
-        "With and without matches that have the query's own camera, over 108 queries: R@1 is"
-    )
+    assert measured.verdict.startswith("Over 108 queries, R@1 is ")
+    assert " with matches that have the query's own camera, and " in measured.verdict
 
 
 def test_a_score_that_the_class_alone_makes_stays_without_the_own_value(workspace):
@@ -137,6 +137,7 @@ def test_the_queries_of_a_cell_are_those_that_count_there(workspace, run):
     listed, failed = measured.queries_of(0, 1), measured.queries_of(0, 1, failed=True)
     assert sorted(listed.tolist()) == run.ids[CAMERAS == 0].tolist()
     assert set(failed.tolist()) < set(listed.tolist())
+    assert sorted(measured.queries_of(3, OTHERS).tolist()) == run.ids.tolist()
     assert 1 - len(failed) / len(listed) == pytest.approx(measured.cells[0][1].scores["recall@1"].value)
 
 
@@ -213,6 +214,15 @@ def test_values_of_one_half_alone_are_a_sentence(workspace, queries):
     assert measured.sentences[0] == (
         "No query has a value of camera, or no searched image has one: there is nothing to search across."
     )
+
+
+def test_a_value_that_occurs_once_in_a_class_leaves_nothing_to_ignore(workspace):
+    labels = np.repeat(np.arange(20), 3)
+    run = store_run(workspace, labels, with_proxies=False)
+    tag(workspace, run, NAMES[np.tile([0, 1, 2], 20)])
+    measured = by_attribute(workspace, run.evaluations[0], "camera")
+    assert measured.verdict == "No match has the query's own camera, so no score comes from it."
+    assert measured.own[-1].difference["MAP@R"].value == 0
 
 
 def test_few_queries_are_said(workspace):

@@ -16,7 +16,7 @@ from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.method_search import MethodSearch
 from workbench.ui.pages.retrieval.model.browsing import Browsing
 from workbench.ui.pages.retrieval.model.contract import Change
-from workbench.ui.pages.retrieval.model.filters import ClassGroup
+from workbench.ui.pages.retrieval.model.filters import CellQueries, ClassGroup
 from workbench.ui.pages.retrieval.neighbours.other_grid import ranks_after
 from workbench.ui.pages.retrieval.neighbours.result import Result
 from workbench.ui.pages.retrieval.pair.following import QueryPairs
@@ -158,6 +158,8 @@ class RetrievalPage(QStackedWidget):
         self.by_words.toggled.connect(self.words.open)
         self.views.queries_asked.connect(self.show_method)
         self.views.group_chosen.connect(self._list_group)
+        self.views.cell_chosen.connect(self._list_cell)
+        self.views.tags_asked.connect(self.tagging.ask_import)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
         self.classes.confusions.all_asked.connect(self.explaining.open_dialog)
@@ -247,7 +249,7 @@ class RetrievalPage(QStackedWidget):
                 self._draw_place()
                 self.classes.follow_group()
                 self.classes.mark_class()
-                self.views.mark_group(self.browsing.filters.group)
+                self.views.mark_listed(self.browsing.filters.group, self.browsing.filters.cell)
             case Change.QUERY:
                 self._draw_query()
             case Change.COMPARISON:
@@ -339,6 +341,9 @@ class RetrievalPage(QStackedWidget):
 
     def _list_group(self, group: ClassGroup) -> None:
         self.browsing.choose_filters(group=group)
+
+    def _list_cell(self, queries: CellQueries) -> None:
+        self.browsing.choose_filters(cell=queries)
 
     def _listed(self) -> Listed:
         return listed_now(self.browsing, self.words.text.toPlainText().strip())

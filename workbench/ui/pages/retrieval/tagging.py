@@ -83,7 +83,7 @@ class Tagging(QObject):
         self.menu.addSeparator()
         self.menu.addAction("Other tag…").triggered.connect(self._ask)
         self.menu.addSeparator()
-        self.menu.addAction("Tags from a table…").triggered.connect(self._ask_import)
+        self.menu.addAction("Tags from a table…").triggered.connect(self.ask_import)
         export = self.menu.addAction("Tags as a table…")
         export.setEnabled(bool(self._browsing.filters.tags))
         export.triggered.connect(self._ask_export)
@@ -104,7 +104,8 @@ class Tagging(QObject):
                 lambda count: self._session.notify(f"Tags of {count:,} images written to {path}."),
             )
 
-    def _ask_import(self) -> None:
+    def ask_import(self) -> None:
+        """Ask for a table of tags, and store it."""
         name, _ = QFileDialog.getOpenFileName(self._result, "Tags from a table", "", TABLES)
         if name:
             self.import_from(Path(name))

@@ -6,9 +6,10 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
+from workbench.ui.pages.retrieval.attributes.panel import AttributesPanel
 from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
-from workbench.ui.pages.retrieval.model.filters import ClassGroup
+from workbench.ui.pages.retrieval.model.filters import CellQueries, ClassGroup
 from workbench.ui.pages.retrieval.robustness.panel import RobustnessPanel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.session import Session
@@ -23,6 +24,8 @@ class RetrievalViews(QTabWidget):
 
     queries_asked = Signal(str)  # by a method of search, which is shown beside plain neighbours
     group_chosen = Signal(object)  # ClassGroup: the queries of classes of one size are to be listed
+    cell_chosen = Signal(object)  # CellQueries: those of a cell of an attribute's matrix are to be listed
+    tags_asked = Signal()  # a table of tags is to be imported
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +48,11 @@ class RetrievalViews(QTabWidget):
             "Robustness", partial(RobustnessPanel, session), "Scores when query images are blurred, darkened, rotated…"
         )
         self._add("Class size", self._class_size, "Scores of rare and frequent classes, with intervals and chance")
+        self._add(
+            "Attributes",
+            self._attributes,
+            "Scores across the values of an attribute: from one camera, view or domain to another",
+        )
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
@@ -66,11 +74,20 @@ class RetrievalViews(QTabWidget):
         panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
         return panel
 
-    def mark_group(self, group: ClassGroup | None) -> None:
-        """Mark the group of classes whose queries are listed, in the view Class size."""
+    def _attributes(self) -> QWidget:
+        panel = AttributesPanel(self._session)
+        panel.chosen.connect(self.cell_chosen)
+        panel.table_asked.connect(self.tags_asked)
+        panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
+        return panel
+
+    def mark_listed(self, group: ClassGroup | None, cell: CellQueries | None) -> None:
+        """Mark the group of classes and the cell whose queries are listed, in Class size and Attributes."""
         for view in self._made.values():
             if isinstance(view, SizePanel):
                 view.mark(group)
+            elif isinstance(view, AttributesPanel):
+                view.mark(cell)
 
     def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
         holder = QWidget()

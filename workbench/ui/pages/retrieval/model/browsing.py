@@ -147,7 +147,7 @@ class Browsing:
     def _forget_evaluation(self, tags: dict[str, np.ndarray]) -> None:
         """Drop from the filters what was known of an evaluation; take the tags of the data set."""
         self.filters.explained, self.filters.changes, self.filters.tags = None, None, tags
-        self.filters.similarities = self.filters.by_method = None
+        self.filters.similarities = self.filters.by_method = self.filters.cell = None
         self.unsearched = False
         self.filters.drop_missing()
 

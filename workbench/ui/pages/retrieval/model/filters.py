@@ -44,6 +44,14 @@ class ClassGroup:
         return f"{self.group}: {self.size}"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CellQueries:
+    """The queries of a cell of an attribute's matrix."""
+
+    title: str  # "camera: front among rear"
+    sample_ids: np.ndarray  # [m] int64
+
+
 @dataclass(slots=True, eq=False)
 class Filters:
     """What the user has chosen, and what is known by now of the choices. A query is listed if it passes all."""
@@ -53,6 +61,7 @@ class Filters:
     key: str | None = None  # of the chosen option: a cause, WON, LOST, or TAG and a tag
     pair: ConfusedPair | None = None
     group: ClassGroup | None = None  # of classes by size; those of a run are the same in all its evaluations
+    cell: CellQueries | None = None  # of an attribute's matrix, of this evaluation
     similarity: Range | None = None  # of the nearest neighbour
     selection: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # sample ids; narrows from two on
     explained: FailedQueries | None = None  # of the shown evaluation, once it is worked out
@@ -136,7 +145,9 @@ class Filters:
             passes &= self.group.labels[at] == queries.labels
         if self.similarity is not None and self.similarities is not None:
             passes &= self.similarities.within(self.similarity)
-        for ids in (self._of_key(), self._of_pair(), self.selection if self.narrowed_by_selection else None):
+        of_cell = None if self.cell is None else self.cell.sample_ids
+        selected = self.selection if self.narrowed_by_selection else None
+        for ids in (self._of_key(), self._of_pair(), of_cell, selected):
             if ids is not None:
                 passes &= rows.among(ids)
         return passes

@@ -17,16 +17,18 @@ from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.queries.query_name import QueryName
 from workbench.ui.pages.retrieval.queries.query_table import THUMBNAIL, QueryTable
 from workbench.ui.pages.retrieval.queries.similarity_filter import SimilarityFilter
-from workbench.ui.style.theme import Theme, caption_font
+from workbench.ui.style.theme import Theme, caption_font, text_px
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.pictures import PictureLoader
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.tables.row_table import head_width, select_rows
 
 WIDTH = 300  # px at 100% text
+AROUND_NAME = 52  # px of a button around its text
+DROP_CELL = "Press to list the queries of all values of the attribute again"
 WIDEST_NUMBERS = ((AP, "100.0"), (FIRST_HIT, "99,999"), (GAIN, "−100.0"))  # column and widest text
 ORDERED = (CLASS, AP, FIRST_HIT, GAIN)  # columns that the list can be sorted by
 NUMBER_SIDE = 8  # px at each side of a number
@@ -65,6 +67,8 @@ class QueryList(QWidget):
         self.group = button("", "x", "quiet")
         self.group.setToolTip("List the queries of classes of all sizes again")
         self.group.hide()
+        self.cell = button("", "x", "quiet")
+        self.cell.hide()
         self.count = label("", "caption")
         self.nothing = label(NO_QUERY, "muted", wrap=True)
         self.nothing.hide()
@@ -79,6 +83,7 @@ class QueryList(QWidget):
             self.similarity,
             (self.selected, Qt.AlignmentFlag.AlignLeft),
             (self.group, Qt.AlignmentFlag.AlignLeft),
+            (self.cell, Qt.AlignmentFlag.AlignLeft),
             self.nothing,
             (self.table, 1),
             in_row((self.count, 1), self.export),
@@ -156,6 +161,7 @@ class QueryList(QWidget):
             edit.editingFinished.connect(self._take_typed_class)
         self.selected.clicked.connect(self.selection_dropped)
         self.group.clicked.connect(self._drop_group)
+        self.cell.clicked.connect(self._drop_cell)
         self.export.clicked.connect(self.export_asked)
         self.table.selectionModel().currentRowChanged.connect(self._pick)
         self.model.sort_asked.connect(self._sort)
@@ -181,6 +187,7 @@ class QueryList(QWidget):
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
         self.group.setVisible(filters.group is not None)
         self.group.setText("" if filters.group is None else filters.group.title.replace("&", "&&"))
+        self._draw_cell()
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
         self.nothing.setText(NO_FAILURE if filters.failures_only and not listing.failures else NO_QUERY)
         self.nothing.setVisible(listing.total > 0 and not len(listing))
@@ -237,6 +244,19 @@ class QueryList(QWidget):
 
     def _drop_group(self) -> None:
         self.browsing.choose_filters(group=None)
+
+    def _draw_cell(self) -> None:
+        """Name the cell of an attribute's matrix whose queries are listed; values may be long."""
+        cell = self.browsing.filters.cell
+        title = "" if cell is None else cell.title
+        room = self.width() - text_px(AROUND_NAME)
+        shown = self.cell.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, room)
+        self.cell.setText(shown.replace("&", "&&"))
+        self.cell.setToolTip(plain_tip(f"{title}\n{DROP_CELL}"))
+        self.cell.setVisible(cell is not None)
+
+    def _drop_cell(self) -> None:
+        self.browsing.choose_filters(cell=None)
 
     def _choose_failures(self, failures_only: bool) -> None:
         self.browsing.choose_filters(failures_only=failures_only)
