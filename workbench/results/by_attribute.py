@@ -19,6 +19,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, attribute_of, attributes
 
 MOST = 12  # values with a row and a column of their own; the others are together in one more
+MOST_PAIRS = 4 * 10**8  # that `all_attributes` compares: of one attribute of 20,000 images, about 10 s on a core
 METRICS = (RECALL, MAP)
 EVERY = "All"  # the row of the queries of all values
 TODO = "Store a table with a column for it: `workbench tags RUN --import TABLE.csv`, or Tag on the page Retrieval."
@@ -36,9 +37,10 @@ RULE = (
     "re-identification leaves out the images of the same camera (Zheng et al., 2015). Both scores are of the same "
     "queries: those with a match of another value. Fewer matches alone lower a score, so chance is given for both."
 )
+HOW_TO_READ = (HOW, WHAT_CHANCE_IS, RULE)
 FEW_QUERIES = f"Intervals over fewer than {RELIABLE} queries are too narrow: do not conclude from them alone."
-CSV_TITLES = ["query_value", "gallery", "gallery_value", "queries", "left_out", "images", "metric", "score", "low_95"]
-CSV_TITLES += ["high_95", "by_chance"]
+CSV_TITLES = ["attribute", "query_value", "gallery", "gallery_value", "queries", "left_out", "images", "metric"]
+CSV_TITLES += ["score", "low_95", "high_95", "by_chance"]
 GALLERIES = ("one value", "all images", "all but matches of the same value")  # in the CSV
 Estimates = dict[str, Estimate]  # by metric
 
@@ -109,27 +111,34 @@ class ByAttribute:
             return f"No match has the query's own {name}, so no score comes from it."
         said = (
             f"{TITLES[metric]} is {percentage(every.usual[metric].value)} with matches that have the query's own "
-            f"{name}, and {percentage(every.others[metric].value)} without: {_points(every.difference[metric])} points."
+            f"{name}, and {percentage(every.others[metric].value)} without: "
+            f"{points_words(every.difference[metric])} points."
             for metric in METRICS
         )
         return f"Over {every.queries:,} queries, {' '.join(said)}"
 
     @property
-    def sentences(self) -> list[str]:
-        """All that is to be said beside the tables."""
+    def facts(self) -> list[str]:
+        """What is to be said of this attribute: how much of the score is left, or why nothing was searched."""
         if not self.cells:
             name = visible(self.attribute)
             only = f"All images have the value {visible(self.titles[0])} of {name}"
             none = f"No query has a value of {name}, or no searched image has one"
             said = [f"{only if len(self.titles) == 1 else none}: there is nothing to search across."]
         else:
-            said = [self.verdict, HOW, WHAT_CHANCE_IS, RULE]
+            said = [self.verdict]
             counts = [cell.queries for row in self.cells for cell in row]
             said += [FEW_QUERIES] if any(0 < count < RELIABLE for count in counts) else []
         if self.without:
             have = "image has" if self.without == 1 else "images have"
             said.append(f"{self.without:,} {have} no value of {visible(self.attribute)}: left out.")
         return said
+
+    @property
+    def sentences(self) -> list[str]:
+        """All that is to be said beside the tables, the most important first."""
+        first, *rest = self.facts
+        return [first, *(HOW_TO_READ if self.cells else ()), *rest]
 
 
 def by_attribute(workspace: Workspace, evaluation_id: int, attribute: str, progress: Progress = quiet) -> ByAttribute:
@@ -175,6 +184,33 @@ def by_attribute(workspace: Workspace, evaluation_id: int, attribute: str, progr
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 0), np.int32), np.empty((0, 0), bool))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AllAttributes:
+    """An evaluation across the values of each of its attributes, as far as that is done in seconds."""
+
+    measured: tuple[ByAttribute, ...]
+    left_out: tuple[str, ...]  # attributes that would take longer
+    refused: tuple[str, ...]  # what cannot be read, as sentences
+
+
+def all_attributes(workspace: Workspace, evaluation_id: int, progress: Progress = quiet) -> AllAttributes:
+    """Search across the values of the attributes of an evaluation, by name, until MOST_PAIRS pairs were compared.
+
+    Raises:
+        Problem: as `attributes_of`.
+        Cancelled: by `progress`.
+    """
+    names = attributes_of(workspace, evaluation_id)
+    fits = MOST_PAIRS // len(workspace.queries(evaluation_id).sample_ids) ** 2 if names else 0
+    measured, refused = list[ByAttribute](), dict[str, None]()
+    for name in names[:fits]:
+        try:
+            measured.append(by_attribute(workspace, evaluation_id, name, progress))
+        except Problem as problem:  # the embeddings may be gone, while scores of queries are there
+            refused[str(problem)] = None
+    return AllAttributes(tuple(measured), tuple(names[fits:]), tuple(refused))
 
 
 def attributes_of(workspace: Workspace, evaluation_id: int) -> list[str]:
@@ -271,18 +307,18 @@ def matrix_titles(measured: ByAttribute, metric: str) -> tuple[str, ...]:
     return (f"{TITLES[metric]} % (chance)", *map(visible, measured.titles))
 
 
-def matrix_rows(measured: ByAttribute, metric: str) -> list[tuple[str, ...]]:
-    """A row for each value of the query, a cell for each value of the images: the score and chance in percent."""
+def matrix_rows(measured: ByAttribute, metric: str, *, chance: bool = True) -> list[tuple[str, ...]]:
+    """A row for each value of the query, a cell for each value of the images: the score, and chance, in percent."""
     return [
-        (visible(measured.titles[at]), *(cell_text(cell, metric) for cell in row))
+        (visible(measured.titles[at]), *(scored_text(cell.scores, cell.chance, metric, chance=chance) for cell in row))
         for at, row in enumerate(measured.cells)
     ]
 
 
-def cell_text(cell: CellScores, metric: str) -> str:
-    """The score of a cell, and that of chance behind it, in percent: "63.2 (4.1)"; a dash without a query."""
-    score, _, chance = cells_of(cell.scores[metric], cell.chance[metric])
-    return f"{score} ({chance})" if cell.queries else score
+def scored_text(scores: Estimates, by_chance: dict[str, float], metric: str, *, chance: bool = True) -> str:
+    """A score, with `chance` and that of chance, in percent: "63.2 (4.1)"; a dash without a query."""
+    score, _, at_random = cells_of(scores[metric], by_chance[metric])
+    return f"{score} ({at_random})" if chance and isfinite(scores[metric].value) else score
 
 
 def own_titles(measured: ByAttribute) -> tuple[str, ...]:
@@ -301,11 +337,11 @@ def own_cells(row: OwnValue, metric: str) -> tuple[str, ...]:
     return (
         visible(row.title), f"{row.queries:,}", f"{row.left_out:,}",
         *cells_of(row.usual[metric], row.usual_chance[metric]),
-        *cells_of(row.others[metric], row.others_chance[metric]), _points(row.difference[metric]),
+        *cells_of(row.others[metric], row.others_chance[metric]), points_words(row.difference[metric]),
     )  # fmt: skip
 
 
-def _points(difference: Estimate) -> str:
+def points_words(difference: Estimate) -> str:
     """A difference in points with its limits: "−41.9 (−44.1 to −39.8)"; a dash where there is none."""
     value, low, high = (
         minus(signed(100 * part, ".1f")) for part in (difference.value, difference.low, difference.high)
@@ -356,8 +392,12 @@ def _plain(number: Estimate) -> dict[str, float]:
     return {"value": number.value, "low_95": number.low, "high_95": number.high}
 
 
-def as_csv(measured: ByAttribute) -> str:
-    """A row for each cell and metric, then those of all images with and without matches of the same value."""
+def as_csv(*measured: ByAttribute) -> str:
+    """Of each attribute a row for each cell and metric, then those of all images with and without the own value."""
+    return csv_text(CSV_TITLES, [[one.attribute, *row] for one in measured for row in _csv_rows(one)])
+
+
+def _csv_rows(measured: ByAttribute) -> list[list[Any]]:
     one, every, others = GALLERIES
     rows = [
         [measured.titles[row], one, measured.titles[column], cell.queries, cell.left_out, cell.images, *numbers]
@@ -370,7 +410,7 @@ def as_csv(measured: ByAttribute) -> str:
                 [row.title, gallery, "", row.queries, row.left_out, "", *numbers]
                 for numbers in _numbers(scores, chance)
             ]
-    return csv_text(CSV_TITLES, rows)
+    return rows
 
 
 def _numbers(scores: Estimates, chance: dict[str, float]) -> list[list[Any]]:

@@ -21,10 +21,10 @@ from workbench.results.by_attribute import (
     as_data,
     attributes_of,
     by_attribute,
-    cell_text,
     matrix_rows,
     own_rows,
     own_titles,
+    scored_text,
 )
 from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import change_tags
@@ -178,7 +178,7 @@ def test_classes_of_one_value_each_have_nothing_across(workspace):
         "No class has images with two values of camera, so there is nothing to find across values."
     )
     cell = measured.cells[0][1]
-    assert (cell.queries, cell_text(cell, "MAP@R")) == (0, "–")
+    assert (cell.queries, scored_text(cell.scores, cell.chance, "MAP@R")) == (0, "–")
     assert isnan(cell.scores["MAP@R"].value)
     assert as_data(measured)["cells"][1]["scores"]["MAP@R"]["value"] is None
     assert own_rows(measured)[-1][-1] == "–"
@@ -277,8 +277,10 @@ def test_the_command_prints_tables_json_and_a_csv(workspace, run, tmp_path):
     assert shown.exit_code == 0, shown.output
     lines = shown.stdout.splitlines()
     measured = by_attribute(workspace, run.evaluations[0], "camera")
+    first = measured.cells[0][0]
+    text = scored_text(first.scores, first.chance, "recall@1")
     assert lines[0].split() == ["R@1", "%", "(chance)", "front", "rear", "side"]
-    assert lines[1].split()[:3] == ["front", *cell_text(measured.cells[0][0], "recall@1").split()]
+    assert lines[1].split()[:3] == ["front", *text.split()]
     assert next(line for line in lines if line.startswith("Score")).split()[:3] == ["Score", "camera", "Queries"]
     assert lines[-len(measured.sentences) :] == measured.sentences
     assert (tmp_path / "cells.csv").read_text("utf-8") == as_csv(measured)

@@ -36,6 +36,7 @@ from workbench.reports.content.run_content import (
     Setting,
     percent,
 )
+from workbench.results.by_attribute import AllAttributes, all_attributes
 from workbench.results.by_class_size import by_class_size
 from workbench.results.network_scores import network_scores
 from workbench.results.slices import slices
@@ -71,7 +72,7 @@ def gather(
     """Read the content of the report of one run at one of its evaluations.
 
     Raises:
-        Cancelled: by `progress`, which is called for the classes by size: that may take half a minute.
+        Cancelled: by `progress`, which is called for the classes by size and for attributes: half a minute at most.
         Problem: there is no such run, or no evaluation is stored of the epoch `at` that the sections are about.
     """
     run = workspace.run(run_id)
@@ -120,6 +121,7 @@ def gather(
         classes=_classes(workspace, run, shown) if shown and "classes" in sections else [],
         by_size=by_class_size(workspace, shown.id, progress) if shown and "classes" in sections else None,
         tags=slices(workspace, shown.id) if shown and "classes" in sections and run.dataset_id is not None else [],
+        across=_across(workspace, run, shown, progress) if "classes" in sections else None,
         map=map_of(workspace, run, shown) if shown and "map" in sections else None,
         worst=worst,
         finest=finest,
@@ -127,6 +129,10 @@ def gather(
         left_out=[(str(path), str(reason)) for path, reason in run.environment.get("data", {}).get("left_out", [])],
         command=command_of(run),
     )
+
+
+def _across(workspace: Workspace, run: Run, shown: Evaluation | None, progress: Progress) -> AllAttributes | None:
+    return None if shown is None or run.dataset_id is None else all_attributes(workspace, shown.id, progress)
 
 
 def _evaluation(run: Run, evaluations: list[Evaluation], best: Evaluation | None, at: At) -> Evaluation | None:

@@ -11,6 +11,7 @@ from workbench.comparing.published.published_tables import (
 )
 from workbench.config import RunConfig
 from workbench.numerals import percentage
+from workbench.results.by_attribute import AllAttributes
 from workbench.results.by_class_size import BySize
 from workbench.results.network_scores import NetworkScore
 from workbench.results.slices import Slice
@@ -116,6 +117,7 @@ class Content:
     classes: list[ClassRow]  # by rising MAP@R
     by_size: BySize | None  # the same classes in groups by size
     tags: list[Slice]  # attributes by name, each by rising MAP@R
+    across: AllAttributes | None  # the attributes among these tags; None without a data set or an evaluation
     map: Map | None
     worst: list[QueryCard]
     finest: list[QueryCard]

@@ -10,6 +10,7 @@ from workbench.comparing.together_text import together_columns
 from workbench.files.spreadsheet import csv_text
 from workbench.reports.content.run_content import Content
 from workbench.reports.document import Made
+from workbench.results.by_attribute import as_csv as across_csv
 from workbench.results.by_class_size import as_csv
 from workbench.results.size_differences import SIZE_COLUMNS, ComparedBySize, size_rows
 from workbench.workspace import Workspace
@@ -52,6 +53,11 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
         ),
         **({"class-sizes.csv": as_csv(content.by_size)} if content.by_size is not None else {}),
         **({"tags.csv": csv_text(list(TAGS), list(map(list, map(astuple, content.tags))))} if content.tags else {}),
+        **(
+            {"across-values.csv": across_csv(*content.across.measured)}
+            if content.across and content.across.measured
+            else {}
+        ),
         **({"tests.csv": csv_text(TESTS, _tests(content))} if content.tests else {}),
         **({"stores.csv": csv_text(STORES, _stores(content))} if content.deployment is not None else {}),
         "settings.csv": csv_text(head, settings),

@@ -9,6 +9,7 @@ from workbench.comparing.grouping.setting_titles import title_with_unit, value_t
 from workbench.entries import catalog as catalogs
 from workbench.metric_names import metric_name
 from workbench.reports.content.run_content import ClassRow, Content, MetricRow, Setting, percent
+from workbench.reports.writing.attribute_blocks import attribute_blocks
 from workbench.reports.writing.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.writing.deployed_blocks import deployment_blocks, robustness_blocks
 from workbench.reports.writing.published_blocks import published_blocks
@@ -180,8 +181,8 @@ def _classes(content: Content) -> list[Block]:
 
 
 def _beside(content: Content) -> list[Block]:
-    """What stands below the classes: their groups by size, and the scores of tags."""
-    return [*_by_size(content), *_tags(content)]
+    """What stands below the classes: their groups by size, the scores of tags, and those across attributes."""
+    return [*_by_size(content), *_tags(content), *attribute_blocks(content.across)]
 
 
 def _by_size(content: Content) -> list[Block]:
