@@ -204,7 +204,10 @@ def test_an_unknown_backbone_is_named():
     ("name", "levels"),
     [
         ("resnet18", "last"),
-        *((name, "low_mid_high") for name in ("resnet18", "squeezenet1_0", "mobilenet_v2", "bn_inception", "googlenet")),
+        *(
+            (name, "low_mid_high")
+            for name in ("resnet18", "squeezenet1_0", "mobilenet_v2", "bn_inception", "googlenet")
+        ),
     ],
 )
 def test_gradient_checkpointing_gives_the_same_gradient_and_statistics(name, levels):
