@@ -54,7 +54,13 @@ def panel(qtbot, session):
     made.hide()
 
 
-def test_the_shares_are_computed_when_their_tab_is_opened_and_anew_after_the_panel_was_closed(qtbot, panel):
+def test_the_shares_are_computed_when_their_tab_is_opened_and_again_when_a_trial_has_ended(
+    qtbot, panel, session, tmp_path
+):
+    last = sweeps.trials(session.workspace, 2)[-1]
+    with session.workspace.writing() as db:
+        db.execute("update sweep_trials set state = 'queued', objective = null where id = ?", (last.id,))
+    panel.refresh()
     shown = panel.importance
     assert not shown.computing
     panel.tabs.setCurrentWidget(shown)
@@ -62,8 +68,11 @@ def test_the_shares_are_computed_when_their_tab_is_opened_and_anew_after_the_pan
     panel.hide()
     assert not shown.computing
     panel.show()
-    qtbot.waitUntil(shown.plot.isVisible)
+    qtbot.waitUntil(lambda: "11 settings" in shown.plot.title)
     assert not shown.computing
+    ended(session.workspace, last)
+    qtbot.waitUntil(lambda: "12 settings" in shown.plot.title)
+    assert shown.plot.isVisible()
     head, first, second = shown.plot.rows()
     assert (first[1], second[1]) == ("Embedding size", "Learning rate")
     assert first[head.index("share %")] > 80
@@ -72,21 +81,11 @@ def test_the_shares_are_computed_when_their_tab_is_opened_and_anew_after_the_pan
     panel.choose(1)
     qtbot.waitUntil(lambda: not shown.computing and shown.words.text().endswith("there are 3."))
     assert not shown.plot.isVisible()
-
-
-def test_they_are_computed_again_when_a_trial_has_ended_and_another_workspace_has_none(qtbot, panel, session, tmp_path):
-    last = sweeps.trials(session.workspace, 2)[-1]
-    with session.workspace.writing() as db:
-        db.execute("update sweep_trials set state = 'queued', objective = null where id = ?", (last.id,))
-    panel.refresh()
-    panel.tabs.setCurrentWidget(panel.importance)
-    qtbot.waitUntil(lambda: "11 settings" in panel.importance.plot.title)
-    ended(session.workspace, last)
-    qtbot.waitUntil(lambda: "12 settings" in panel.importance.plot.title)
-    assert panel.importance.plot.isVisible()
+    panel.choose(2)
+    qtbot.waitUntil(shown.plot.isVisible)
     session.open_workspace(Workspace(tmp_path / "other", create=True))
-    qtbot.waitUntil(lambda: not panel.importance.plot.isVisible())
-    assert panel.importance.words.text() == ""
+    qtbot.waitUntil(lambda: not shown.plot.isVisible())
+    assert shown.words.text() == ""
 
 
 def test_a_bar_is_as_long_as_its_share(qtbot):
