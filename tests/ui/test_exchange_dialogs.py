@@ -20,6 +20,7 @@ from workbench.progress import quiet
 from workbench.ui.actions.export_dialog import ExportDialog
 from workbench.ui.actions.import_dialog import ABOUT
 from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.process_work import ProcessWork
 from workbench.workspace import Workspace
@@ -182,7 +183,10 @@ def test_without_a_run_there_is_nothing_to_export(window, notices):
     assert "Choose a run" in str(notices[-1])
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arrays):
+    """By PCA, which needs no process; the slow test below has UMAP in the real one."""
+    window.pages.page("map").model.choose_method(MapMethod("pca"))
     assert window.commands["file.import"] in window.menus.file.actions()
     dialog = window.run_actions.exchange.ask_import()
     assert not dialog.start.isEnabled()
@@ -202,7 +206,6 @@ def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arra
     qtbot.waitUntil(lambda: len(retrieval.result.cards) > 0)
     session.show_page("train")
     assert "imported embeddings" in window.pages.page("train").header.state.text()
-    session.analysis.close()
 
 
 @pytest.mark.slow
@@ -342,6 +345,7 @@ def images_dialog(qtbot, window):
     return window.findChildren(OtherImagesDialog)[-1]
 
 
+@pytest.mark.slow  # test_testing_ticked_runs.py has the networks of two runs, tested by the same process
 def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(qtbot, session, window, digits, notices):
     run_id, folder = digits
     session.show_run(run_id)
