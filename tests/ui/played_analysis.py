@@ -12,7 +12,7 @@ class Analysis:
         self.requests = []  # (op, fields, on_progress, on_result, on_error)
         self.cancelled = []  # numbers of requests, from 0
 
-    def request(self, op, fields, on_progress, on_result, on_error, owner):
+    def request(self, op, fields, on_progress, on_result, on_error, owner=None):
         self.requests.append((op, fields, on_progress, on_result, on_error))
         handle = type("Handle", (), {})()
         handle.cancel = partial(self.cancelled.append, len(self.requests) - 1)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
+from tests.ui.played_analysis import Analysis
 from tests.ui.thread_process import ThreadProcess
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
@@ -51,15 +52,23 @@ def _drawn_here(session):
 
 
 @pytest.fixture
-def page(open_page, workspace, _drawn_here):
-    """With the summary alone ticked, which is drawn in a moment: most tests look at something else."""
+def page(open_page, session):
+    """With all that is ticked at first, of which nothing is drawn: most tests look at something else."""
+    session.drawing.close()
+    session.drawing = Analysis()
+    return open_page()
+
+
+@pytest.fixture
+def drawn_page(open_page, workspace, _drawn_here):
+    """With the summary alone ticked, which is drawn in a moment."""
     store_arrangement(workspace, "one-run", {"ticked": ["summary"]})
     return open_page()
 
 
 @pytest.fixture
 def whole_page(open_page, _drawn_here):
-    """With all that is ticked at first."""
+    """With all that is ticked at first, drawn."""
     return open_page()
 
 
@@ -74,6 +83,13 @@ def tick_only(page, key):
     for row in range(page.choices.list.count()):
         item = page.choices.list.item(row)
         item.setCheckState(Qt.CheckState.Checked if item.data(KEY_ROLE) == key else Qt.CheckState.Unchecked)
+
+
+def only_tables(page):
+    """Tick CSV alone, which is written without figures."""
+    for name in ("html", "pdf", "csv"):
+        page.formats.boxes[name].click()
+    assert page.formats.formats() == ["csv"]
 
 
 def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
@@ -137,43 +153,40 @@ def test_a_clicked_section_comes_into_sight(whole_page, qtbot):
     assert whole_page.preview.page == last
 
 
-def test_sections_name_their_page_and_the_button_how_much_it_writes(whole_page, qtbot):
+def test_sections_name_their_page_also_those_with_a_long_name_and_the_button_how_much_it_writes(whole_page, qtbot):
     assert whole_page.export_button.text() == "Export 2 formats"
     whole_page.formats.boxes["pdf"].click()
     assert whole_page.export_button.text() == "Export 1 format"
-    qtbot.waitUntil(lambda: " · p 1" in whole_page.choices.list.item(1).text())
-    assert whole_page.choices.list.item(1).text() == "Summary · p 1"
+    listed = whole_page.choices.list
+    qtbot.waitUntil(lambda: " · p 1" in listed.item(1).text())
+    assert listed.item(1).text() == "Summary · p 1"
     assert whole_page.choices.sections()[1] == "summary"
-
-
-def test_a_section_with_a_long_name_shows_its_page(whole_page, qtbot):
-    qtbot.waitUntil(lambda: any("queries · p " in whole_page.choices.list.item(row).text() for row in range(10)))
-    words = next(text for row in range(10) if "queries · p " in (text := whole_page.choices.list.item(row).text()))
-    elided = whole_page.choices.list.fontMetrics().elidedText(words, whole_page.choices.list.textElideMode(), 150)
+    qtbot.waitUntil(lambda: any("queries · p " in listed.item(row).text() for row in range(10)))
+    words = next(text for row in range(10) if "queries · p " in (text := listed.item(row).text()))
+    elided = listed.fontMetrics().elidedText(words, listed.textElideMode(), 150)
     assert elided != words
     assert elided[-3:] == words[-3:]
-    listed = whole_page.choices.list
     assert listed.sizeHintForColumn(0) <= listed.viewport().width(), "at 100% text all names are whole"
 
 
-def test_the_key_of_the_export_works_while_a_text_is_typed(page, qtbot, tmp_path):
-    page.export_action.setShortcut("Ctrl+A")  # a key that text fields claim everywhere, as Ctrl+E on Linux
-    page.formats.boxes["pdf"].click()
-    for number, field in enumerate((page.choices.title, page.choices.notes, page.folder)):
-        page.folder.setText(str(tmp_path / f"out{number}"))
+def test_the_key_of_the_export_works_while_a_text_is_typed(drawn_page, qtbot, tmp_path):
+    drawn_page.export_action.setShortcut("Ctrl+A")  # a key that text fields claim everywhere, as Ctrl+E on Linux
+    only_tables(drawn_page)
+    for number, field in enumerate((drawn_page.choices.title, drawn_page.choices.notes, drawn_page.folder)):
+        drawn_page.folder.setText(str(tmp_path / f"out{number}"))
         field.setFocus()
         qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-        qtbot.waitUntil((tmp_path / f"out{number}" / "report.html").exists)
-        qtbot.waitUntil(page.export_button.isEnabled)
+        qtbot.waitUntil((tmp_path / f"out{number}" / "metrics.csv").exists)
+        qtbot.waitUntil(drawn_page.export_button.isEnabled)
 
 
-def test_files_of_a_relative_folder_are_named_in_full(page, qtbot, tmp_path, monkeypatch):
+def test_files_of_a_relative_folder_are_named_in_full(drawn_page, qtbot, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page.formats.boxes["pdf"].click()
-    page.folder.setText("out")
-    page.export()
-    qtbot.waitUntil(lambda: bool(page.model.written))
-    assert page.model.written == [tmp_path / "out" / "report.html"]
+    drawn_page.formats.boxes["pdf"].click()
+    drawn_page.folder.setText("out")
+    drawn_page.export()
+    qtbot.waitUntil(lambda: bool(drawn_page.model.written))
+    assert drawn_page.model.written == [tmp_path / "out" / "report.html"]
 
 
 def test_a_title_stays_with_the_run_that_it_was_given_to(page, session, workspace, qtbot, tmp_path):
@@ -208,16 +221,16 @@ def test_formats_and_paper_are_remembered(page, session, qtbot):
     assert again.paper() == "letter"
 
 
-def test_another_paper_is_drawn_anew(page, qtbot):
-    tick_only(page, "summary")
-    qtbot.waitUntil(lambda: page.preview.count == 1)
-    sheet = page.preview.area.widget().layout().itemAt(0).widget()
+def test_another_paper_is_drawn_anew(drawn_page, qtbot):
+    tick_only(drawn_page, "summary")
+    qtbot.waitUntil(lambda: drawn_page.preview.count == 1)
+    sheet = drawn_page.preview.area.widget().layout().itemAt(0).widget()
     tall = sheet.pixmap().height()
-    page.formats.paper_box.setCurrentIndex(page.formats.paper_box.findData("letter"))
-    page.formats.paper_box.activated.emit(page.formats.paper_box.currentIndex())
+    drawn_page.formats.paper_box.setCurrentIndex(drawn_page.formats.paper_box.findData("letter"))
+    drawn_page.formats.paper_box.activated.emit(drawn_page.formats.paper_box.currentIndex())
 
     def shorter():
-        shown = page.preview.area.widget().layout().itemAt(0).widget()
+        shown = drawn_page.preview.area.widget().layout().itemAt(0).widget()
         return shown.pixmap().height() and shown.pixmap().height() < tall
 
     qtbot.waitUntil(shorter)
@@ -249,19 +262,19 @@ def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):
     assert QGuiApplication.clipboard().text() == str(Path("مى\u200cخواهم") / "report.pdf")
 
 
-def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(page, session, qtbot, tmp_path):
+def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(drawn_page, session, qtbot, tmp_path):
     said = []
     session.noticed.connect(said.append)
     (tmp_path / "file").write_text("in the way")
-    page.formats.boxes["pdf"].click()
-    page.folder.setText(str(tmp_path / "out"))
-    page.export()
-    qtbot.waitUntil(lambda: bool(page.model.written))
-    page.folder.setText(str(tmp_path / "file" / "out"))
-    page.export()
+    only_tables(drawn_page)
+    drawn_page.folder.setText(str(tmp_path / "out"))
+    drawn_page.export()
+    qtbot.waitUntil(lambda: bool(drawn_page.model.written))
+    drawn_page.folder.setText(str(tmp_path / "file" / "out"))
+    drawn_page.export()
     qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in said))
-    assert page.export_button.isEnabled()
-    assert not page.written.isVisible(), "the files of the export before are not its files"
+    assert drawn_page.export_button.isEnabled()
+    assert not drawn_page.written.isVisible(), "the files of the export before are not its files"
 
 
 def test_nothing_ticked_nothing_exported(page):
@@ -277,58 +290,58 @@ def test_without_a_run_there_is_a_hint(qtbot, session):
     assert page.currentWidget() is page.hint
 
 
-def test_sections_move_by_keyboard_and_come_back_with_the_workspace(whole_page, session, qtbot):
-    whole_page.choices.list.setCurrentRow(1)
-    whole_page.choices.list.setFocus()
-    qtbot.keyClick(whole_page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert whole_page.choices.sections()[1:3] == ["metrics", "summary"]
-    whole_page.choices.move_up()
-    whole_page.choices.move_up()
-    whole_page.choices.notes.setPlainText("**mine**")
-    assert whole_page.choices.sections()[:3] == ["summary", "notes", "metrics"]
-    assert not whole_page.choices.up.isEnabled()
+def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, session, qtbot):
+    page.choices.list.setCurrentRow(1)
+    page.choices.list.setFocus()
+    qtbot.keyClick(page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert page.choices.sections()[1:3] == ["metrics", "summary"]
+    page.choices.move_up()
+    page.choices.move_up()
+    page.choices.notes.setPlainText("**mine**")
+    assert page.choices.sections()[:3] == ["summary", "notes", "metrics"]
+    assert not page.choices.up.isEnabled()
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
     qtbot.waitUntil(lambda: again.ready)
     assert again.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert again.choices.notes.toPlainText() == "**mine**"
-    whole_page.choices.again.click()
-    next(each for each in whole_page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
-    assert whole_page.choices.sections()[:2] == ["notes", "summary"]
+    page.choices.again.click()
+    next(each for each in page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()
+    assert page.choices.sections()[:2] == ["notes", "summary"]
     qtbot.waitUntil(lambda: "one-run" not in arrangements(session.workspace))
 
 
-def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, workspace, qtbot, tmp_path):
+def test_a_comparison_asks_for_runs_and_offers_their_metrics(drawn_page, session, workspace, qtbot, tmp_path):
     other = trained_run(workspace, tmp_path / "cache", name="other")
     qtbot.waitUntil(lambda: len(session.runs()) == 2)
-    page.templates.box.setCurrentIndex(page.templates.box.findData("comparison"))
-    page.templates.box.activated.emit(1)
-    assert page.runs_button.isVisible()
-    assert page.model.runs == [1, other]
-    qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
-    assert [page.numbers.at_box.itemText(row) for row in range(3)] == ["best epoch", "last epoch", "epoch 0"]
-    page.numbers.at_box.setCurrentIndex(2)
-    assert page.numbers.wanted() == ("MAP@R", 0)
-    page.runs_button.click()
-    dialog = page.findChild(RunDialog)
+    drawn_page.templates.box.setCurrentIndex(drawn_page.templates.box.findData("comparison"))
+    drawn_page.templates.box.activated.emit(1)
+    assert drawn_page.runs_button.isVisible()
+    assert drawn_page.model.runs == [1, other]
+    qtbot.waitUntil(lambda: drawn_page.numbers.metric_box.count() > 3)
+    assert [drawn_page.numbers.at_box.itemText(row) for row in range(3)] == ["best epoch", "last epoch", "epoch 0"]
+    drawn_page.numbers.at_box.setCurrentIndex(2)
+    assert drawn_page.numbers.wanted() == ("MAP@R", 0)
+    drawn_page.runs_button.click()
+    dialog = drawn_page.findChild(RunDialog)
     dialog.search.setText("other")
     dialog.none.click()
     assert not dialog.take.isEnabled()
     dialog.all.click()
     assert dialog.chosen == [other]
     dialog.take.click()
-    assert page.model.runs == [other]
-    page.choices.title.setText("Both")
-    tick_only(page, "runs")
-    for box in page.formats.boxes.values():
+    assert drawn_page.model.runs == [other]
+    drawn_page.choices.title.setText("Both")
+    tick_only(drawn_page, "runs")
+    for box in drawn_page.formats.boxes.values():
         box.setChecked(False)
-    page.formats.boxes["bundle"].setChecked(True)
-    page.folder.setText(str(tmp_path / "out"))
-    page.export()
-    qtbot.waitUntil(lambda: bool(page.model.written))
+    drawn_page.formats.boxes["bundle"].setChecked(True)
+    drawn_page.folder.setText(str(tmp_path / "out"))
+    drawn_page.export()
+    qtbot.waitUntil(lambda: bool(drawn_page.model.written))
     assert zipfile.is_zipfile(tmp_path / "out" / "report.zip")
-    assert page.model.written == [tmp_path / "out" / "report.zip"]
+    assert drawn_page.model.written == [tmp_path / "out" / "report.zip"]
 
 
 def both_runs(page, session, workspace, qtbot, tmp_path):
