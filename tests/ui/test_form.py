@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QToolTip,
 )
 
+from tests.ui.seen import Counted
 from workbench.params import Params, param
 from workbench.ui.style import theme
 from workbench.ui.style.field_words import help_lines, range_of, tooltip
@@ -162,6 +163,16 @@ def test_rows_that_stay_keep_their_editor(form, fields):
     assert form.names() == ["images", "distance"]
     assert form.row("images").widget is before
     assert form.findChild(QLineEdit, "margin") is None
+
+
+def test_rows_that_stay_are_not_laid_out_again_and_those_in_another_order_are(form, fields, qtbot):
+    qtbot.deliver()
+    layouts = Counted(form, QEvent.Type.LayoutRequest)
+    form.set_fields(fields)
+    qtbot.deliver()
+    assert layouts.count == 0
+    form.set_fields(dict(reversed(fields.items())))
+    qtbot.waitUntil(lambda: form.row("margin").y() > form.row("distance").y())
 
 
 def test_labels_stand_above_their_editors_in_a_narrow_form(form):

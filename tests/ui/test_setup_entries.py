@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench import registry
+from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.style.field_words import help_lines
@@ -12,8 +12,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt'
 
 @pytest.fixture
 def page(session, qtbot):
-    registry.discover_all()
-    session.set_catalog(registry.catalog())
+    session.set_catalog(catalog.current())
     made = SetupPage(session)
     qtbot.addWidget(made)
     return made
