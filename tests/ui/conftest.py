@@ -30,6 +30,7 @@ from workbench.ui.state.commands import Commands
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
 from workbench.ui.window.main_window import MainWindow
+from workbench.ui.window.page_stack import PageStack
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -235,6 +236,14 @@ def analysis(session):
 
 
 @pytest.fixture
+def drawing(session):
+    """The session's process of reports, played in the same way."""
+    session.drawing.close()
+    session.drawing = Analysis()
+    return session.drawing
+
+
+@pytest.fixture
 def config():
     """The smallest config; needs no catalog."""
     return RunConfig(name="Counting")
@@ -273,6 +282,13 @@ def actions(qtbot, session):
     parent = QWidget()
     qtbot.addWidget(parent)
     return RunActions(session, Commands(session.preferences, parent), parent)
+
+
+@pytest.fixture
+def blank_set_up(monkeypatch):
+    """Windows have a blank page for Set up, which else takes most of the time of making one."""
+    make = PageStack.make
+    monkeypatch.setattr(PageStack, "make", lambda self, info: QWidget() if info.name == "setup" else make(self, info))
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def untold(window: QWidget) -> list[str]:
 
 
 @pytest.fixture
-def window(qtbot, session, workspace, tmp_path, monkeypatch):
+def window(qtbot, session, workspace, tmp_path, monkeypatch, analysis, drawing):
     monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
     return shown_window(qtbot, session)

@@ -89,7 +89,7 @@ def faint(window: QWidget) -> list[str]:
 
 
 @pytest.fixture(params=["light", "dark"])
-def window(request, qtbot, session, workspace, tmp_path, monkeypatch):
+def window(request, qtbot, session, workspace, tmp_path, monkeypatch, analysis, drawing):
     monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.theme.choose(request.param)
     session.set_catalog(catalog.current())

@@ -26,6 +26,7 @@ from workbench.ui.state.process_work import ProcessWork
 from workbench.workspace import Workspace
 
 pytestmark = [
+    pytest.mark.usefixtures("blank_set_up"),
     pytest.mark.qt_log_ignore("propagateSizeHints"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]

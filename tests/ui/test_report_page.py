@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QDialog, QLineEdit, QMessageBox
 
-from tests.ui.played_analysis import Analysis
 from tests.ui.thread_process import ThreadProcess
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
@@ -52,10 +51,8 @@ def _drawn_here(session):
 
 
 @pytest.fixture
-def page(open_page, session):
+def page(open_page, drawing):
     """With all that is ticked at first, of which nothing is drawn: most tests look at something else."""
-    session.drawing.close()
-    session.drawing = Analysis()
     return open_page()
 
 

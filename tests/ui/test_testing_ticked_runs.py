@@ -14,7 +14,10 @@ from workbench.comparing.grouping.groups import grouped
 from workbench.ui.actions.other_images_dialog import OtherImagesDialog
 from workbench.workspace import Workspace
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
+pytestmark = [
+    pytest.mark.usefixtures("blank_set_up"),
+    pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True),
+]
 
 
 @pytest.fixture(scope="module")
