@@ -576,8 +576,11 @@ def test_the_head_says_data_backbone_and_loss_unless_a_sentence_needs_the_line(p
     assert page.header.about.text() == "own loop · my loss"
 
 
-@pytest.mark.parametrize("others", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_all_tabs_fit_beside_the_options_at_every_width(page, session, qtbot, others):
+@pytest.mark.parametrize(
+    ("others", "apart"),
+    [(True, 80), *(pytest.param(others, 20, marks=pytest.mark.slow) for others in (True, False))],
+)
+def test_all_tabs_fit_beside_the_options_at_every_width(page, session, qtbot, others, apart):
     recorder = Recorder(session.workspace, session.workspace.create_run(RunConfig(name="live")))
     recorder(Status("Training"))
     for step in (1, 2):
@@ -591,7 +594,7 @@ def test_all_tabs_fit_beside_the_options_at_every_width(page, session, qtbot, ot
     qtbot.waitUntil(lambda: views.isTabVisible(views.indexOf(page.others)) == others)
     arrows = views.tabBar().findChildren(QToolButton)
     assert len(arrows) == 2
-    for width in range(720, 1300, 20):
+    for width in range(720, 1300, apart):
         page.resize(width, 720)
         for tab in filter(views.isTabVisible, range(views.count())):
             views.setCurrentIndex(tab)
