@@ -5,9 +5,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from tests.waits import HANG
+from workbench.exchange import own_loop
 from workbench.workspace import Workspace
 from workbench.workspace.owners import ownership
 
@@ -24,7 +26,8 @@ vectors = np.eye(3)[labels] + 0.1 * np.random.default_rng(0).normal(size=(12, 3)
 with record_run(space, "Mine", labels, epochs=2, resume=resume, step=4 * resume) as run:
     if not resume:
         run.scalars(4, {"batch/loss": 1.0})
-        run.evaluate(1, vectors)
+        if sys.argv[2] != "look":  # torch is loaded for it
+            run.evaluate(1, vectors)
         step = 5
         while not (sys.argv[2] == "look" and run.stop_asked):  # until it is killed, or asked to stop
             run.scalars(step, {"batch/loss": 9.0})
@@ -80,7 +83,7 @@ def test_it_is_asked_to_stop_from_another_process(loop, tmp_path):
         space.ask_to_stop(1)
         _, trouble = training.communicate(timeout=HANG)
         assert training.returncode == 0, trouble
-        assert (space.run(1).status, space.run(1).problem, space.run(1).epoch) == ("stopped", "", 1)
+        assert (space.run(1).status, space.run(1).problem, space.run(1).epoch) == ("stopped", "", 0)
 
 
 KILLED = """
@@ -95,13 +98,12 @@ own_loop.record_run(Workspace(Path(sys.argv[1])), "Mine", np.arange(12) % 3, epo
 """
 
 
-def test_a_kill_right_after_the_run_was_made_leaves_a_run_that_is_known_and_can_be_resumed(loop, tmp_path):
+def test_a_kill_right_after_the_run_was_made_leaves_a_run_that_is_known_and_can_be_resumed(tmp_path):
     with Workspace(tmp_path / "space", create=True) as space:
         killed = subprocess.run([sys.executable, "-c", KILLED, str(space.path)], timeout=HANG, check=False)
         assert killed.returncode == 9
         assert space.sweep_dead_runs() == [1]
         assert space.run(1).environment["own_loop"]["program"] == "-c"
-        again = loop(space, "resume")
-        _, trouble = again.communicate(timeout=HANG)
-        assert again.returncode == 0, trouble
+        with own_loop.record_run(space, "Mine", np.arange(12) % 3, epochs=2, resume=True) as run:
+            run.evaluate(2, np.eye(3)[np.arange(12) % 3])
         assert [(run.status, run.epoch) for run in space.runs()] == [("done", 2)]

@@ -202,13 +202,8 @@ def test_an_unknown_backbone_is_named():
 
 @pytest.mark.parametrize(
     ("name", "levels"),
-    [
-        ("resnet18", "last"),
-        *(
-            (name, "low_mid_high")
-            for name in ("resnet18", "squeezenet1_0", "mobilenet_v2", "bn_inception", "googlenet")
-        ),
-    ],
+    [("resnet18", "last")]
+    + [(name, "low_mid_high") for name in ("resnet18", "squeezenet1_0", "mobilenet_v2", "bn_inception", "googlenet")],
 )
 def test_gradient_checkpointing_gives_the_same_gradient_and_statistics(name, levels):
     images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))

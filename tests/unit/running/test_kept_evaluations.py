@@ -119,8 +119,10 @@ def test_a_killed_run_that_goes_on_keeps_the_same(workspace, both, monkeypatch, 
     assert stored == {path.name for path in others.folder(alone).glob("*.np[yz]")}
 
 
-@pytest.mark.parametrize("keep", ["all", "best and last"])
-@pytest.mark.parametrize("wider", [{}, {"store_training": True, "every": 2, "untrained": False}])
+@pytest.mark.parametrize(
+    ("keep", "wider"),
+    [("best and last", {}), ("all", {"store_training": True, "every": 2, "untrained": False})],
+)
 def test_preflight_says_what_a_run_leaves_on_the_disk(workspace, keep, wider):
     asked = config(keep, **wider)
     use, run_id = preflight(asked).disk, launch.prepare_run(asked, workspace)

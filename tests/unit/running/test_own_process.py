@@ -12,6 +12,7 @@ from tests.waits import HANG
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.jobs import ToldProcess
+from workbench.running import launch
 from workbench.running.launch import prepare_run
 from workbench.running.processes import one_run, own_process
 from workbench.workspace import Workspace
@@ -38,29 +39,36 @@ def until(workspace, run_id, is_so):
         sleep(0.02)
 
 
-def test_it_pauses_goes_on_crashes_alone_and_can_be_resumed(workspace):
+def trained_here(workspace, run_id, *, resume=False):
+    """Train an epoch more in this process, where torch is loaded, and stop."""
+    control, reached = Control(), workspace.run(run_id).epoch
+    job = launch.make_job(workspace, run_id, control, resume=resume).start()
+    until(workspace, run_id, lambda run: run.epoch > reached)
+    control.stop_now()
+    job.join()
+    assert workspace.run(run_id).status == "stopped"
+    workspace.take_over(run_id)
+    return workspace.run(run_id).epoch
+
+
+def test_it_resumes_pauses_goes_on_crashes_alone_and_can_be_resumed(workspace):
     run_id, control, heard = prepare_run(ENDLESS, workspace), Control(), []
-    job = own_process.make_job(workspace, run_id, control, heard.append).start()
-    until(workspace, run_id, lambda run: run.epoch >= 1)
+    reached = trained_here(workspace, run_id)
+    job = own_process.make_job(workspace, run_id, control, heard.append, resume=True).start()
+    until(workspace, run_id, lambda run: run.epoch > reached)
     control.pause()
     until(workspace, run_id, lambda run: run.status == "waiting")
     control.resume()
     until(workspace, run_id, lambda run: run.status == "running")
-    os.kill(workspace.run(run_id).pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGSEGV)
+    process = workspace.run(run_id).pid
+    assert process != os.getpid()
+    os.kill(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGSEGV)
     job.join()
     run = workspace.run(run_id)
     assert (run.status, heard[-1].status) == ("failed", "failed")
     assert "SIGSEGV" in run.problem or sys.platform == "win32"
     workspace.take_over(run_id)
-    control = Control()
-    job = own_process.make_job(workspace, run_id, control, resume=True).start()
-    reached = run.epoch
-    until(workspace, run_id, lambda run: run.epoch > reached)
-    control.stop()
-    job.join()
-    run = workspace.run(run_id)
-    assert run.status == "stopped"
-    assert run.pid != os.getpid()
+    assert trained_here(workspace, run_id, resume=True) > reached
 
 
 class Told:
