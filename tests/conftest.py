@@ -59,6 +59,16 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def waits_for_the_disk() -> Generator[dict[str, str]]:
+    """What the program asks SQLite. No test waits for the disk: a kill loses nothing that the system was given."""
+    with pytest.MonkeyPatch.context() as patch:
+        asked = connection.SYNCHRONOUS
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(connection, "SYNCHRONOUS", dict.fromkeys(asked, "off"))
+        yield asked
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _new_workspaces_are_copies():
     """The tables of a new workspace are copied from one that the steps of the schema made: these take 60 ms."""
     whole = migrations.migrate

@@ -18,6 +18,7 @@ from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.database import connection
 from workbench.workspace.database.connection import open_writer, sqlite3, writing
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.measured import curves
@@ -465,3 +466,11 @@ def test_names_of_scalars_are_found_without_reading_the_points(tmp_path):
             assert curves.scalars_of_runs(db, runs) == ["batch/loss"]
             assert curves.scalar_names(db, runs[1]) == ["batch/loss"]
         assert len(looked) < 3
+
+
+@pytest.mark.parametrize(("wal", "said"), [(True, 1), (False, 2)], ids=["a log", "a rollback journal"])
+def test_the_program_waits_for_the_disk_as_the_journal_needs_it(tmp_path, monkeypatch, waits_for_the_disk, wal, said):
+    """SQLite's numbers of NORMAL, which is enough with a log, and of FULL."""
+    monkeypatch.setattr(connection, "SYNCHRONOUS", waits_for_the_disk)
+    with closing(open_writer(tmp_path / "new.db", create=True, wal=wal)) as db:
+        assert db.execute("pragma synchronous").fetchone() == (said,)

@@ -41,6 +41,8 @@ CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory wh
 ALONE = "unix-excl"  # of SQLite's ways to open a file: the index of the log is in memory, and no other program gets in
 LOOK_EVERY = 1.0  # seconds between two checks that the database is still there
 WAIT = 10.0  # seconds for another writer
+# When SQLite has the disk take what it wrote: before a log is written over, or with each change of a rollback journal.
+SYNCHRONOUS = {"log": "normal", "journal": "full"}
 ASK_EVERY = 20_000  # instructions of SQLite, about a millisecond: then a statement asks whether to go on
 ASK_CHECK_EVERY = 500  # pages and references, while the whole file is checked
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
@@ -85,7 +87,7 @@ def open_writer(
             connection.execute("pragma journal_mode = wal")
         else:
             _leave_log(connection, path)
-        _set_pragmas(connection, "normal" if wal else "full")
+        _set_pragmas(connection, SYNCHRONOUS["log" if wal else "journal"])
         connection.execute("pragma journal_size_limit = 67108864")
         connection.execute(f"pragma cache_size = {-CACHE_KIB}")
         if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:  # new, or killed while new
