@@ -121,7 +121,9 @@ def test_gradient_checkpointing_gives_the_same_gradient():
     torch.testing.assert_close(*found)
 
 
-@pytest.mark.parametrize("name", ["resnet18", "mobilenetv4_conv_small", "densenet121"])
+@pytest.mark.parametrize(
+    "name", ["resnet18", "mobilenetv4_conv_small", pytest.param("densenet121", marks=pytest.mark.slow)]
+)
 def test_gradient_checkpointing_counts_a_batch_once(name):
     plain, recomputed = made(model=name), made(model=name, gradient_checkpointing=True)
     recomputed.load_state_dict(plain.state_dict())

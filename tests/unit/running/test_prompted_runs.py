@@ -33,7 +33,7 @@ def engine(folder, **asked):
     return Engine(asked, load_data(asked, quiet), folder, Control(), lambda event: None)
 
 
-@pytest.mark.parametrize("chunk", [0, 100])
+@pytest.mark.parametrize("chunk", [pytest.param(0, marks=pytest.mark.slow), 100])
 def test_a_resumed_run_ends_as_the_whole_one(tmp_path, chunk):
     whole = engine(tmp_path / "whole", chunk=chunk)
     whole.run()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ for number, name in enumerate((f"GPU-{rank}", "GPU-5ca1ab1e")):
 """
 
 
+@pytest.mark.slow
 def test_two_ranks_with_one_gpu_are_refused_by_name_and_two_with_the_same_number_are_not(tmp_path):
     processes = [
         subprocess.Popen(
@@ -76,6 +78,18 @@ def done(monkeypatch):
     monkeypatch.setattr(ranks, "name_of_gpu", lambda device: "GPU-0", raising=False)
     monkeypatch.setattr(launched_ranks, "own_device", lambda place, config: GPU)
     return steps
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_ranks_whose_gpus_have_the_same_name_are_refused(done, monkeypatch, tmp_path, same):
+    def gather(names, own):
+        names[:] = [own, own if same else "another"]
+
+    monkeypatch.setattr(dist, "all_gather_object", gather)
+    refused = pytest.raises(Problem, match="Ranks 0 and 1 of this run have the same GPU: GPU-0 of ")
+    with refused if same else nullcontext():
+        ranks.Ranks(tmp_path / "meeting", 0, 2, GPU).leave()
+    assert done == ["left"]
 
 
 MEET = {
