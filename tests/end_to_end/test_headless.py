@@ -128,11 +128,8 @@ def test_a_wrong_config_is_status_2_and_names_the_field(environment, config, tmp
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["run", "nowhere.toml"], 2, "There is no config file"),
-        (["run", "."], 2, "It is a folder, not a file"),
         (["report", "7", "--workspace", "nowhere"], 1, "not a workspace"),
         (["list", "looses"], 2, "looses"),
-        (["run"], 2, "CONFIG"),
     ],
 )
 def test_every_problem_is_a_sentence_and_its_status(environment, tmp_path, words, status, says):
@@ -172,6 +169,24 @@ def test_a_run_needs_neither_output_nor_error_output(environment, config, tmp_pa
     assert subprocess.run(command, shell=True, env=environment, timeout=HANG, check=False).returncode == 0
     with Workspace(tmp_path / "space") as workspace:
         assert workspace.run(1).status == "done"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run", "nowhere.toml"], "There is no config file"),
+        (["run", "."], "It is a folder, not a file"),
+        (["run"], "CONFIG"),
+    ],
+)
+def test_a_config_that_is_not_there_is_a_sentence_too(tmp_path, monkeypatch, capsys, words, says):
+    """In this process, as those below."""
+    monkeypatch.setenv("WORKBENCH_WORKSPACE", str(tmp_path / "space"))
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "space" / "runs" / "1").exists(), "a run that cannot begin is not made"
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def test_the_bundle_says_how_each_run_is_made_again(workspace, runs, tmp_path):
     assert told["report"]["command"].startswith("workbench report 1 2 3 4 5 6 --section=notes --section=groups")
 
 
-@pytest.mark.parametrize("title", ["", '--It\'s "quoted" & $HOME'])
+@pytest.mark.parametrize("title", [pytest.param("", marks=pytest.mark.slow), '--It\'s "quoted" & $HOME'])
 def test_the_command_of_a_bundle_makes_the_same_bundle_again(workspace, runs, tmp_path, monkeypatch, title):
     text = "**own** text\n\n- of two\n- lines é" if title else ""
     wish = reports.wish_of(runs[:2], ("notes", "runs", "groups"), title, text, "MAP@R", 1)
