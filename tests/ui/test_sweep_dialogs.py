@@ -326,6 +326,23 @@ def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
     assert len(dialog.rows) == 1
 
 
+def test_a_papers_sweep_is_offered_to_a_run_with_another_split(qtbot, session, started):
+    """Its folds are a field of the paper's split alone; epsilon is a field of the loss."""
+    config = read_config("cub-ccp", ("split.name=classes", "training.patience=0"))
+    dialog = SweepDialog(session, config)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    dialog.preset.set_value("ccp-proxies-pool")
+    dialog.preset.edited.emit()
+    assert not dialog.fixed.isVisible()
+    assert settled(qtbot, dialog).startswith("20 runs.")
+    dialog.preset.set_value("ccp-alternating")
+    dialog.preset.edited.emit()
+    assert dialog.fixed.words.text() == "Every run also has loss.epsilon = 2, as in the paper."
+    assert settled(qtbot, dialog).startswith("8 runs.")
+
+
 def test_a_papers_fixed_fields_are_taken_until_they_are_left_out(qtbot, session, started):
     dialog = SweepDialog(session, read_config("cub-ccp", ("loss.pool=12",)))
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)

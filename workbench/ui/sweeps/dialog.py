@@ -284,7 +284,7 @@ class SweepDialog(MainButtonDialog):
 
     def _take_preset(self) -> None:
         preset = self.draft.take(self.preset.value())
-        self.fixed.show_changes({} if preset is None else preset.changes)
+        self.fixed.show_changes({} if preset is None else self.draft.changes_of(preset))
         if preset is None:
             self._changed()
             return

@@ -141,9 +141,18 @@ class SweepDraft:
         lasts = duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
         return f"{fewer}{text}, {lasts} {where}{about}, without evaluations.{there}"
 
+    def changes_of(self, preset: SweepPreset) -> dict[str, Any]:
+        """The fields that a paper's sweep sets, without those of a split that the run has not, such as its folds."""
+        of_split = self._known[f"split/{self.config.split.name}"]["params"]
+        return {
+            name: value
+            for name, value in preset.changes.items()
+            if not name.startswith("split.") or name.removeprefix("split.") in of_split
+        }
+
     def _fits(self, preset: SweepPreset) -> bool:
         try:
-            config = changed(self.config, preset.changes, self._known, preset.key)
+            config = changed(self.config, self.changes_of(preset), self._known, preset.key)
             checked(preset.parameters, config, self._known)
         except BadConfig:
             return False
