@@ -20,6 +20,7 @@ from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
+ALIKE_STEPS = 1.1  # ratio of the most steps to the fewest up to which they count as equal
 SIZE = ("embedding.dim",)
 UNLIKE = (  # beginnings of fields
     (("backbone.",), "backbone"), (SIZE, "embedding size"), (("split.",), "split"),
@@ -173,15 +174,18 @@ def _unlike_epochs(groups: Sequence[Group], at: At) -> list[str]:
 
 
 def _unlike_steps(groups: Sequence[Group]) -> list[str]:
-    """With other batches as many epochs are more or fewer steps."""
+    """With other batches as many epochs are more or fewer steps; an epoch cannot be cut to make them equal."""
     trained = [group for group in groups if is_trained(group.settings)]
     if len({group.settings.get("training.batch_size") for group in trained}) < 2:
         return []
+    steps = {group.title: max(run.total for run in group.runs) for group in trained}
+    known = [count for count in steps.values() if count]
+    if not known or max(known) <= ALIKE_STEPS * min(known):
+        return []
     gathered: dict[str, list[str]] = {}
-    for group in trained:
-        if steps := max(run.total for run in group.runs):
-            gathered.setdefault(f"{steps:,}", []).append(f"“{group.title}”")
-    return [f"Unequal batches and steps of training: {'; '.join(_listed(gathered))}."] if len(gathered) > 1 else []
+    for title, count in steps.items():
+        gathered.setdefault(f"{count:,}" if count else "not known", []).append(f"“{title}”")
+    return [f"Unequal batches and steps of training: {'; '.join(_listed(gathered))}."]
 
 
 def _unlike_choice(groups: Sequence[Group], at: At) -> list[str]:
