@@ -145,14 +145,14 @@ def test_the_table_follows_the_evaluation_while_it_is_open(qtbot, session, run, 
 
 
 def test_copy_and_csv_hold_every_class(qtbot, page, dialog, tmp_path):
-    dialog.copy()
+    dialog.copy_button.click()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 5
     assert lines[0].split("\t")[:2] == ["Class", "Images"]
     assert {line.split("\t")[0] for line in lines[1:]} == {"'=ant", "<b>bee</b>", "cat", "dog"}, "no cell is a formula"
     least = next(row for row in dialog.table.rows if row.margin == min(each.margin for each in dialog.table.rows))
     assert lines[1].split("\t")[3] == f"{least.margin:.3f}", "a negative number stays one"
-    page.class_table.save(tmp_path / "classes.csv")
+    page.class_table.dialog.table_actions.save_to(tmp_path / "classes.csv")
     qtbot.waitUntil((tmp_path / "classes.csv").exists)
     rows = list(csv.DictReader((tmp_path / "classes.csv").read_text("utf-8").splitlines()))
     assert {row["Class"] for row in rows} == {"'=ant", "<b>bee</b>", "cat", "dog"}, "no cell is a formula"

@@ -289,16 +289,18 @@ def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, s
     assert QGuiApplication.clipboard().text().splitlines() == [f"What\t{heading}", "\t".join(said)]
 
 
-def test_a_table_of_more_lines_than_are_shown_says_so_and_is_copied_whole(qtbot):
+def test_a_table_of_more_lines_than_are_shown_says_so_and_is_copied_whole(qtbot, session):
     count = MOST_ROWS + 234
     names = [f"class {number}" for number in range(count)]
     counts = np.ones((count, 1), int)
     dialog = DataDialog("mine", Inspection(count, 4, ("train",), counts, names, [], np.empty((0, 2)), [], [], []))
     qtbot.addWidget(dialog)
+    dialog.wished.connect(session.fulfil)
     dialog.tabs.setCurrentIndex(1)
     said = [shown.text() for shown in dialog.tabs.widget(1).findChildren(QLabel)]
     assert "The first 5,000 of 5,234 lines are shown. Copy table and Save CSV… take all of them." in said
     dialog.copy()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text() != "")
     assert QGuiApplication.clipboard().text().splitlines()[-1] == "class 5233\t1"
 
 

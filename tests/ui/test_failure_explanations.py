@@ -295,7 +295,7 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     loader = shared_loader(session)
     dialog.hubs.index(0, 0).data(Qt.ItemDataRole.DecorationRole)
     qtbot.waitUntil(lambda: loader.pixmap(hub.sample_id, 36) is not None)
-    dialog.copy()
+    dialog.buttons.copy.click()
     assert dialog.hubs.lines()[0].split("\t") == list(dialog.hubs.titles)
     dialog.close()
 

@@ -7,7 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QPushButton, QSpinBox, QTableWidget
 
 from workbench.datasets.inspection import Inspection
-from workbench.results.class_geometry import ClassTable
+from workbench.results.class_geometry import ClassRow, ClassTable
+from workbench.results.explanations import ConfusedPair
 from workbench.ui.pages.map.side.class_table import ClassTableDialog
 from workbench.ui.pages.retrieval.classes.mistakes_dialog import MistakesDialog
 from workbench.ui.pages.setup.data.dialog import DataDialog
@@ -66,7 +67,8 @@ def test_enter_does_nothing_while_the_main_button_is_disabled(dialog, qtbot):
 
 def class_table(session):
     dialog = ClassTableDialog()
-    dialog.show_table(ClassTable(1, "cosine", by_proxies=False, rows=()))
+    row = ClassRow(0, "ant", 3, 0.5, 0.1, 0.0, 0.9, 0.2, "bee", 0.0)
+    dialog.show_table(ClassTable(1, "cosine", by_proxies=False, rows=(row,)))
     return dialog, dialog.view
 
 
@@ -86,6 +88,8 @@ def data_table(session):
 
 def mistakes(session):
     dialog = MistakesDialog(PictureLoader(session))
+    dialog.pairs.show([ConfusedPair(0, "ant", 1, "bee", 2, 0.5)])
+    dialog.buttons.refresh()
     return dialog, dialog.pair_table
 
 

@@ -1,6 +1,7 @@
 """The map of a trained run: colourings, the export menu, contours, custom axes."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -63,9 +64,9 @@ def test_the_title_of_a_colouring_is_whole_or_ends_in_an_ellipsis(page):
 @pytest.mark.qt_log_ignore("does not support", extend=True)  # of Qt's offscreen platform, at a menu
 def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, qtbot, monkeypatch):
     def proposed(_parent, _title, name, _kinds):
-        return str(tmp_path / name), ""
+        return str(tmp_path / Path(name).name), ""
 
-    monkeypatch.setattr("workbench.ui.pages.map.export_menu.QFileDialog.getSaveFileName", proposed)
+    monkeypatch.setattr("workbench.ui.widgets.dialogs.save_file.QFileDialog.getSaveFileName", proposed)
     monkeypatch.setattr(
         "workbench.ui.pages.map.export_menu.QFileDialog.getExistingDirectory", lambda *args: str(tmp_path)
     )

@@ -1,5 +1,7 @@
 """The query and a neighbour side by side: which pair is shown, zoom, saliency, and its window."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -207,9 +209,6 @@ def test_the_pair_of_a_run_is_shown_in_large_and_with_its_saliency(qtbot, sessio
     assert not dialog.state.text()
     dialog.copy_pair()
     assert not QGuiApplication.clipboard().image().isNull()
-    target = tmp_path / "pair.png"
-    page.pairs.model.save(b"picture", target)
-    qtbot.waitUntil(target.exists)
     page.browsing.step(1)
     at_rest(qtbot, page)
     assert dialog.neighbour.title.text().startswith("Neighbour 1: ")
@@ -338,33 +337,13 @@ def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
     dialog = page.pairs.dialog
     name, asked = str(tmp_path / "both"), []
     monkeypatch.setattr(
-        "workbench.ui.pages.retrieval.pair.dialog.QFileDialog.getSaveFileName",
+        "workbench.ui.widgets.dialogs.save_file.QFileDialog.getSaveFileName",
         lambda *words: asked.append(words) or (name, "PNG (*.png)"),
     )
     dialog.save.click()
     target = tmp_path / "both.png"
     qtbot.waitUntil(target.exists)
     assert QImage(str(target)).size() == dialog.both.grab().toImage().size()
-    assert asked[0][2] == f"pair-of-run-{page.pairs.model.ranking.run_id}.png"
+    assert Path(asked[0][2]).name == f"pair-of-run-{page.pairs.model.ranking.run_id}.png"
     assert dialog.both.isAncestorOf(dialog.source), "pictures of two runs could not be told apart"
     dialog.close()
-
-
-def test_a_name_without_png_gets_it_and_replaces_no_file_that_nobody_was_asked_about(
-    qtbot, session, page, tmp_path, monkeypatch
-):
-    page.pairs.ask()
-    notices, names = [], iter([tmp_path / "pair.v1", tmp_path / "pair.v1"])
-    session.noticed.connect(notices.append)
-    monkeypatch.setattr(
-        "workbench.ui.pages.retrieval.pair.dialog.QFileDialog.getSaveFileName", lambda *_: (str(next(names)), "")
-    )
-    page.pairs.dialog.save.click()
-    target = tmp_path / "pair.v1.png"
-    qtbot.waitUntil(lambda: len(notices) == 1)
-    target.write_bytes(b"mine")
-    page.pairs.dialog.save.click()
-    qtbot.waitUntil(lambda: len(notices) == 2)
-    assert "already exists" in str(notices[1])
-    assert target.read_bytes() == b"mine"
-    page.pairs.dialog.close()

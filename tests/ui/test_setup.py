@@ -394,13 +394,14 @@ def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
     assert written.training.epochs == 2
 
 
-def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
+def test_a_config_is_saved_and_opened(page, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.entries.catalog.current", lambda: CATALOG)
     path = str(tmp_path / "mine.toml")
-    monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getSaveFileName", lambda *all: (path, ""))
+    monkeypatch.setattr("workbench.ui.widgets.dialogs.save_file.QFileDialog.getSaveFileName", lambda *all: (path, ""))
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (path, ""))
     typed(page, "training.lr", "0.25")
     page.beside.save.click()
+    qtbot.waitUntil(Path(path).exists)
     take_preset(page, "omniglot-unseen")
     page.beside.open.click()
     assert page.config.training.lr == 0.25

@@ -105,27 +105,24 @@ def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(qtbot, session
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_name_without_an_ending_gets_it_and_replaces_no_file_that_nobody_was_asked_about(
-    qtbot, session, shown, tmp_path, monkeypatch
-):
-    notices = []
-    session.noticed.connect(notices.append)
-    (tmp_path / "run-0.5.csv").write_text("mine", "utf-8")
-    typed(monkeypatch, tmp_path / "run-0.5")
-    shown.actions.save.trigger()
-    qtbot.waitUntil(lambda: len(notices) == 1)
-    assert "run-0.5.csv already exists" in str(notices[0])
-    assert (tmp_path / "run-0.5.csv").read_text("utf-8") == "mine"
-
-
-def test_the_chosen_kind_gives_the_ending_and_a_typed_one_stays(session, tmp_path, monkeypatch):
-    def asked(name: str, kind: str):
+def test_a_name_without_an_ending_gets_that_of_the_chosen_kind(session, tmp_path, monkeypatch):
+    def asked(name: str, kind: str) -> Path | None:
         typed(monkeypatch, tmp_path / name, kind)
         return ask_file(None, session.preferences, "Save the plot", "loss.png", KINDS)
 
-    assert asked("loss", "SVG (*.svg)") == (tmp_path / "loss.svg", False)
-    assert asked("loss", "") == (tmp_path / "loss.png", False)
-    assert asked("loss.SVG", "PNG (*.png)") == (tmp_path / "loss.SVG", True)
+    assert asked("loss", "SVG (*.svg)") == tmp_path / "loss.svg"
+    assert asked("run-0.5", "") == tmp_path / "run-0.5.png"
+    assert asked("loss.SVG", "PNG (*.png)") == tmp_path / "loss.SVG"
+
+
+def test_a_file_that_nobody_was_asked_about_is_asked_for_by_its_whole_name(session, tmp_path, monkeypatch):
+    (tmp_path / "loss.png").write_bytes(b"mine")
+    asked, answers = [], iter([tmp_path / "loss", tmp_path / "other"])
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *words: asked.append(words[1:3]) or (str(next(answers)), "")
+    )
+    assert ask_file(None, session.preferences, "Save the plot", "plot.png", KINDS) == tmp_path / "other.png"
+    assert asked[1] == ("Save the plot: loss.png already exists", str(tmp_path / "loss.png"))
 
 
 def test_a_question_that_is_cancelled_writes_and_remembers_nothing(session, monkeypatch):

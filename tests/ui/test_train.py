@@ -672,7 +672,7 @@ def test_where_three_cards_have_room_the_evaluations_are_one_of_them(page, sessi
     qtbot.waitUntil(lambda: "Acc. %" in heads())
     assert shown.count.text() == "3"
     assert "Acc. %" not in shown.more.toolTip()
-    shown.copy_table()
+    shown.table_actions.copy.trigger()
     copied = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert copied[0] == heads()
     assert [line[copied[0].index("Δ")] for line in copied[1:]] == ["0.0", "+25.7", "–"]

@@ -4,14 +4,14 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton
 
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.ui.style import theme
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.dialogs.save_file import Content, ask_and_save, copy_text, file_name
+from workbench.ui.widgets.dialogs.save_file import Content, ask_and_save, copy_picture, copy_text, file_name
 
 HEAD_PX = 32  # title above the picture in a file
 SCALE = 2  # pixels of a PNG per pixel of the screen
@@ -69,8 +69,7 @@ class SavedPlot(QFrame):
 
     def copy_picture(self) -> None:
         """Copy the plot as a picture."""
-        QGuiApplication.clipboard().setImage(self.image())
-        self.wished.emit(lambda session: session.mention("The picture was copied."))
+        copy_picture(self.image(), self.wished.emit)
 
     def copy_table(self) -> None:
         """Copy the numbers as text, with tabs between the columns."""

@@ -112,9 +112,7 @@ class TableDialog(MainButtonDialog):
         buttons.rejected.connect(self.reject)
         numbers, name = table.numbers, f"{file_name(title)}.csv"
         actions = TableActions(self.wished.emit, self.view, name, lambda: numbers.lines, lambda: numbers.csv)
-        self.copy, self.save = actions.buttons()
-        for action in (self.copy, self.save):
-            buttons.addButton(action, QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy, self.save = actions.add_to(buttons)
         layout = QVBoxLayout(self)
         layout.addWidget(self.view)
         layout.addWidget(buttons)

@@ -17,6 +17,7 @@ from workbench.ui.pages.map.model.map_model import MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.state.session import Session
 from workbench.ui.style import theme
+from workbench.ui.widgets.dialogs.save_file import ask_file
 
 
 class MapExport(QObject):
@@ -62,12 +63,7 @@ class MapExport(QObject):
             for sheet in sheets:
                 sheet.canvas.deleteLater()
 
-        def work(progress: Progress) -> None:
-            whole = content or map_files.table(*maps)
-            progress("Writing the file", 0, 0)
-            map_files.write(path, whole)
-
-        self._session.run_in_thread("Export the map", work, partial(self._written, path), lasting=True)
+        self._session.save_file("the map", path, lambda: content or map_files.table(*maps))
 
     def _sheets(self, maps: list[tuple[str, MapData]]) -> list[map_files.Sheet]:
         """The maps as they are printed, all as high as the first; on screen the second is lower, below its choosers."""
@@ -97,17 +93,15 @@ class MapExport(QObject):
         self._session.run_in_thread("Export embeddings for the Projector", work, written, lasting=True)
 
     def _ask(self, ending: str) -> None:
-        name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", map_files.FORMATS[ending])
-        if name:
-            self.write(Path(name) if Path(name).suffix else Path(f"{name}.{ending}"))
+        kinds = {f".{ending}": map_files.FORMATS[ending]}
+        path = ask_file(self._page, self._session.preferences, "Export the map", f"map.{ending}", kinds)
+        if path is not None:
+            self.write(path)
 
     def _ask_projector(self) -> None:
         folder = QFileDialog.getExistingDirectory(self._page, "A folder for vectors.tsv and metadata.tsv")
         if folder:
             self.write_projector(Path(folder))
-
-    def _written(self, path: Path, _: None) -> None:
-        self._session.notify(f"The map was written to {path}.")
 
     def _projected(self, folder: Path, _: None) -> None:
         self._session.notify(f"vectors.tsv and metadata.tsv were written to {folder}.")

@@ -9,7 +9,6 @@ from PySide6.QtCore import QBuffer, QByteArray, QMarginsF, QRect, QRectF, QSize,
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
-from workbench import files
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -48,12 +47,6 @@ def check_ending(path: Path) -> str:
             todo="Use .png, .svg, .pdf or .csv.",
         )
     return ending
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing. Raises Problem if it cannot be written."""
-    with files.chosen_file(path) as file:
-        file.write(content)
 
 
 def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> MapCanvas:

@@ -72,6 +72,7 @@ class Explaining(QObject):
         """Show confusions and hubs in a window of their own."""
         if self.dialog is None:
             self.dialog = MistakesDialog(shared_loader(self._session), self._filters)
+            self.dialog.wished.connect(self._session.fulfil)
             self.dialog.pair_chosen.connect(self._browsing.narrow)
             self.dialog.sample_chosen.connect(self.sample_chosen)
             self._session.part_made.emit(self.dialog)

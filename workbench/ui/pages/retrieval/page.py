@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.running.search.image_search import Answer
@@ -36,6 +36,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.dialogs.save_file import CSV, ask_file, copy_text
 from workbench.ui.widgets.evaluation.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.images.locating import LocateStrip
@@ -359,12 +360,12 @@ class RetrievalPage(QStackedWidget):
 
     def _copy(self) -> None:
         lines = [f"{near.rank}\t{pasted(near.class_name)}\t{near.similarity:.4f}" for near in self.browsing.neighbours]
-        QGuiApplication.clipboard().setText("\n".join(["rank\tclass\tsimilarity", *lines]))
+        copy_text("\n".join(["rank\tclass\tsimilarity", *lines]), "The table", self.session.fulfil)
 
     def _ask_export(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the listed queries", "queries.csv", "CSV (*.csv)")
-        if name:
-            self.export_to(Path(name))
+        path = ask_file(self, self.session.preferences, "Export the listed queries", "queries.csv", CSV)
+        if path is not None:
+            self.export_to(path)
 
     def export_to(self, path: Path) -> None:
         """Write the listed queries in their order as CSV, with causes of failure, on a thread."""

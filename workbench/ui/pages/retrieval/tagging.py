@@ -20,6 +20,7 @@ from workbench.ui.pages.retrieval.queries.failure_filter import FailureFilter
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session
 from workbench.ui.state.undo import Reversible
+from workbench.ui.widgets.dialogs.save_file import CSV, ask_file
 from workbench.ui.widgets.dialogs.text_question import ask_name
 from workbench.ui.widgets.page_menu import PageMenu
 from workbench.workspace.choices.sample_tags import LONGEST, Tagged, attribute_of, change_tags
@@ -111,9 +112,9 @@ class Tagging(QObject):
             self.import_from(Path(name))
 
     def _ask_export(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self._result, "Tags as a table", "tags.csv", "CSV (*.csv)")
-        if name:
-            self.export_to(Path(name))
+        path = ask_file(self._result, self._session.preferences, "Tags as a table", "tags.csv", CSV)
+        if path is not None:
+            self.export_to(path)
 
     def _imported(self, dataset_id: int, name: str, brought: Imported) -> None:
         beyond = f"; rows about images of another data set: {brought.unknown:,}" if brought.unknown else ""

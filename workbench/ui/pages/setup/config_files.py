@@ -3,7 +3,6 @@
 from hashlib import sha256
 from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.config import RunConfig
@@ -13,6 +12,7 @@ from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import CONFIGS
+from workbench.ui.widgets.dialogs.save_file import ask_and_save, copy_text
 
 LONGEST = 50  # letters of a file's name without its ending: of four bytes each, a disk takes them while it is written
 
@@ -25,10 +25,8 @@ class ConfigFiles:
 
     def save(self, config: RunConfig) -> None:
         """Ask for a file and write the config to it."""
-        suggested = f"{slug(config.name)}.workbench.toml"
-        file_name, _ = QFileDialog.getSaveFileName(self._parent, "Save config", suggested, CONFIGS)
-        if file_name:
-            self._write(config, Path(file_name))
+        name, make = f"{slug(config.name)}.workbench.toml", lambda: config.to_toml
+        ask_and_save(self._session, self._parent, "the config", name, {".toml": ("Config", make)})
 
     def open(self) -> RunConfig | None:
         """Ask for a file and read it; None if there is no config in the end."""
@@ -53,8 +51,8 @@ class ConfigFiles:
             if not self._write(config, path):
                 return
             name = str(path)
-        QGuiApplication.clipboard().setText(command_line("workbench", "run", name, "--workspace", str(workspace)))
-        self._session.mention("The command was copied.")
+        command = command_line("workbench", "run", name, "--workspace", str(workspace))
+        copy_text(command, "The command", self._session.fulfil)
 
     def _write(self, config: RunConfig, path: Path) -> bool:
         try:

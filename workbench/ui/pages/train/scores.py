@@ -20,6 +20,7 @@ from workbench.ui.widgets.evaluation.network_table import MOST_READ, NetworkTabl
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
 from workbench.workspace.run_names import data_title
 
@@ -52,6 +53,8 @@ class ScoresPanel(Scrolled):
 
     def _build(self) -> None:
         select_rows(self.metrics, TITLE)
+        TableActions(self._session.fulfil, self.metrics, "scores.csv")
+        TableActions(self._session.fulfil, self.tests.table, "tests.csv")
         self.metrics.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.metrics.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # as high as its rows
         head = in_row((self.origin, 1), (self.open, Qt.AlignmentFlag.AlignTop), spacing=12)

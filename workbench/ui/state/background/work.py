@@ -115,21 +115,16 @@ class Work(QObject):
         self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True)
         return self._last_change
 
-    def save_file(
-        self, what: str, path: Path, content: Callable[[], bytes | str], *, may_replace: bool = True
-    ) -> Task:  # fmt: skip
+    def save_file(self, what: str, path: Path, content: Callable[[], bytes | str]) -> Task:
         """Write a file that a person chose, on a thread and as a whole; the message bar says where it is, or why not.
 
         Args:
             what: is written, as "the table".
             content: makes it, on the thread.
-            may_replace: whether a file that is there may be replaced: the person was asked about this name.
         """
 
         def work(progress: Progress) -> str:
             progress("Writing the file", 0, 0)
-            if not may_replace and path.exists():
-                raise Problem(f"{path} already exists.", kept="It was kept.", todo="Save with the full name.")
             whole = content()
             progress("Writing the file", 0, 0)
             with files.chosen_file(path) as file:

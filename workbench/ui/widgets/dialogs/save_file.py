@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.session import Session
 
 LONGEST = 60  # letters of a name that is offered
+CSV = {".csv": "CSV"}
 FOLDER = "save_folders"  # what the preferences remember it as
 Content = Callable[[], bytes | str]  # makes what is written, on a thread
 Make = Callable[[], Content]  # on the window's thread, once the file is chosen
@@ -24,35 +25,44 @@ def file_name(title: str) -> str:
 
 def ask_file(
     parent: QWidget | None, preferences: Preferences, title: str, name: str, kinds: Mapping[str, str]
-) -> tuple[Path, bool] | None:
+) -> Path | None:
     """Ask for a file; None where the person cancels.
+
+    A name without an ending gets that of the chosen kind. Where such a file is there, it is asked for again under its
+    whole name: the dialog asks about replacing a file only by the name as it is typed.
 
     Args:
         title: of the dialog.
         name: that is offered, with its ending.
         kinds: what can be written, by ending in lower case: {".csv": "CSV"}.
-
-    Returns:
-        The path, with one of the endings, and whether a file that is there may be replaced: the dialog asked about the
-        name as it was typed, not about one that got its ending here.
     """
-    folder = preferences.newest(FOLDER) or Path.home()
-    filters = {f"{words} (*{ending})": ending for ending, words in kinds.items()}
-    typed, kind = QFileDialog.getSaveFileName(parent, title, str(folder / name), ";;".join(filters))
-    if not typed:
-        return None
-    path = Path(typed)
-    preferences.remember(FOLDER, path.parent)
-    if path.suffix.lower() in kinds:
-        return path, True
-    ending = filters.get(kind, next(iter(kinds)))
-    return path.with_name(path.name + ending), False
+    offered, words = (preferences.newest(FOLDER) or Path.home()) / name, title
+    filters = {f"{kind} (*{ending})": ending for ending, kind in kinds.items()}
+    while True:
+        typed, kind = QFileDialog.getSaveFileName(parent, words, str(offered), ";;".join(filters))
+        if not typed:
+            return None
+        path = Path(typed)
+        if path.suffix.lower() not in kinds:
+            offered = path.with_name(path.name + filters.get(kind, next(iter(kinds))))
+            words = f"{title}: {offered.name} already exists"
+            if offered.exists():
+                continue
+            path = offered
+        preferences.remember(FOLDER, path.parent)
+        return path
 
 
 def copy_text(text: str, what: str, fulfil: Callable[[Wish], object]) -> None:
     """Copy a text and have the session say so of `what`, as "The table"."""
     QGuiApplication.clipboard().setText(text)
     fulfil(lambda session: session.mention(f"{what} was copied."))
+
+
+def copy_picture(picture: QImage, fulfil: Callable[[Wish], object]) -> None:
+    """Copy a picture and have the session say so."""
+    QGuiApplication.clipboard().setImage(picture)
+    fulfil(lambda session: session.mention("The picture was copied."))
 
 
 def ask_and_save(
@@ -66,7 +76,5 @@ def ask_and_save(
         kinds: what each kind of file is called, and what makes it, by ending in lower case.
     """
     titles = {ending: words for ending, (words, _) in kinds.items()}
-    chosen = ask_file(parent, session.preferences, f"Save {what}", name, titles)
-    if chosen is not None:
-        path, may_replace = chosen
-        session.save_file(what, path, kinds[path.suffix.lower()][1](), may_replace=may_replace)
+    if (path := ask_file(parent, session.preferences, f"Save {what}", name, titles)) is not None:
+        session.save_file(what, path, kinds[path.suffix.lower()][1]())

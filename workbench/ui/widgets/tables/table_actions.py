@@ -7,7 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QTableView, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QDialogButtonBox, QPushButton, QTableView, QToolButton
+from shiboken6 import isValid
 
 from workbench.files.spreadsheet import csv_text, number_or_text, pasted, plain_cell
 from workbench.progress import Progress
@@ -73,6 +74,13 @@ class TableActions(QObject):
         _bind(save, self.save)
         return copy, save
 
+    def add_to(self, box: QDialogButtonBox) -> tuple[QPushButton, QPushButton]:
+        """Add a button for each action to those of a dialog."""
+        copy, save = (box.addButton(words, QDialogButtonBox.ButtonRole.ActionRole) for words in (COPY, SAVE))
+        _bind(copy, self.copy)
+        _bind(save, self.save)
+        return copy, save
+
     def save_to(self, path: Path) -> None:
         """Write the CSV file, on a thread; the message bar says where it is, or why not."""
         content = self._content()
@@ -104,8 +112,41 @@ class TableActions(QObject):
         return lambda: now
 
     def _offer(self) -> None:
+        if not isValid(self._view):  # a QTableWidget empties its model while it is destroyed
+            return
         for action in (self.copy, self.save):
             action.setEnabled(self._view.model().rowCount() > 0)
+
+
+class ShownTableButtons(QObject):
+    """Buttons of a dialog whose tabs have tables, or none: they copy and save the one that is shown.
+
+    Args:
+        box: gets the buttons.
+        shown: gives the actions of that table, or None.
+    """
+
+    def __init__(self, box: QDialogButtonBox, shown: Callable[[], TableActions | None]) -> None:
+        super().__init__(box)
+        self._shown = shown
+        self.copy, self.save = (box.addButton(words, QDialogButtonBox.ButtonRole.ActionRole) for words in (COPY, SAVE))
+        self.copy.clicked.connect(self.copy_shown)
+        self.save.clicked.connect(self._save_shown)
+
+    def refresh(self) -> None:
+        """Enable the buttons if a table with rows is shown."""
+        actions = self._shown()
+        for widget in (self.copy, self.save):
+            widget.setEnabled(actions is not None and actions.copy.isEnabled())
+
+    def copy_shown(self) -> None:
+        """Copy the shown table; nothing happens where none is."""
+        if (actions := self._shown()) is not None:
+            actions.copy.trigger()
+
+    def _save_shown(self) -> None:
+        if (actions := self._shown()) is not None:
+            actions.save.trigger()
 
 
 def _shown_lines(view: QTableView) -> Lines:

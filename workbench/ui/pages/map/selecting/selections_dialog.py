@@ -25,6 +25,7 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.save_file import CSV, ask_file
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.workspace.choices.selections import LONGEST, LONGEST_NOTE, Selection
 
@@ -201,16 +202,16 @@ class SelectionsDialog(QDialog):
     def _ask_table(self) -> None:
         if self.current is not None:
             start = f"{safe(self.current.name)}.csv"
-            name, _ = QFileDialog.getSaveFileName(self, "Export the selection", start, "Table (*.csv)")
-            if name:
-                self.export_table(Path(name))
+            path = ask_file(self, self.session.preferences, "Export the selection", start, CSV)
+            if path is not None:
+                self.export_table(path)
 
     def _ask_left_out(self) -> None:
         if self.current is not None:
             start = f"{safe(self.current.name)}-dropped.csv"
-            name, _ = QFileDialog.getSaveFileName(self, "Export label decisions", start, "Table (*.csv)")
-            if name:
-                self.export_left_out(Path(name))
+            path = ask_file(self, self.session.preferences, "Export label decisions", start, CSV)
+            if path is not None:
+                self.export_left_out(path)
 
     def _ask_folder(self) -> None:
         if self.current is not None:

@@ -1,16 +1,12 @@
 """The table of the map's classes: radius, margin, similarities, and the class that each is confused with most."""
 
 from collections.abc import Sequence
-from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QTableView, QWidget
 
-from workbench import files
 from workbench.progress import Progress
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
@@ -23,8 +19,10 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.table_actions import TableActions
 
 TIPS = (
     "",
@@ -59,7 +57,7 @@ class ClassTableDialog(MainButtonDialog):
     """A window beside the main one. Only visible rows are formatted, so ten thousand classes are fast."""
 
     class_chosen = Signal(int)  # label
-    save_asked = Signal()
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,10 +82,8 @@ class ClassTableDialog(MainButtonDialog):
         self.words = label("", "muted", wrap=True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        self.copy_button = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
-        self.save_button = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
-        self.copy_button.clicked.connect(self.copy)
-        self.save_button.clicked.connect(self.save_asked)
+        self.table_actions = TableActions(self.wished.emit, self.view, "classes.csv", self.model.unwritten, self._csv)
+        self.copy_button, self.save_button = self.table_actions.add_to(buttons)
         in_column(self.words, (self.view, 1), buttons, on=self, margins=None)
         self.wait("")
 
@@ -100,20 +96,16 @@ class ClassTableDialog(MainButtonDialog):
         self.words.setText(
             f"{counted(len(table.rows), 'class', 'classes')}. Centres are the {centres}; distances are {space}. {HINT}"
         )
-        for action in (self.copy_button, self.save_button):
-            action.setEnabled(True)
 
     def wait(self, words: str) -> None:
         """Show `words` in place of the table."""
         self.table = None
         self.model.show(())
         self.words.setText(words)
-        for action in (self.copy_button, self.save_button):
-            action.setEnabled(False)
 
-    def copy(self) -> None:
-        """Copy all rows in the order shown, as text with tabs between the columns."""
-        QGuiApplication.clipboard().setText("\n".join(self.model.lines()))
+    def _csv(self) -> Content:
+        assert self.table is not None  # else it has no rows
+        return self.table.csv
 
     def _choose(self, index: QModelIndex) -> None:
         row = self.model.row(index.row())
@@ -147,7 +139,7 @@ class ClassTableOpener(QObject):
         if self.dialog is None:
             self.dialog = ClassTableDialog(self._window)
             self.dialog.class_chosen.connect(self.class_chosen)
-            self.dialog.save_asked.connect(self._ask_save)
+            self.dialog.wished.connect(self._session.fulfil)
             self._session.part_made.emit(self.dialog)
         self.dialog.show()
         self.dialog.raise_()
@@ -209,28 +201,6 @@ class ClassTableOpener(QObject):
         self.panel.words.setText(words)
         if self.dialog is not None:
             self.dialog.wait(words)
-
-    def _ask_save(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self.dialog, "Save the classes", "classes.csv", "Table (*.csv)")
-        if name:
-            self.save(Path(name) if Path(name).suffix else Path(f"{name}.csv"))
-
-    def save(self, path: Path) -> None:
-        """Write the table with all digits as CSV; an error is shown in the message bar."""
-        table = self.table
-        if table is None:
-            return
-
-        def work(progress: Progress) -> None:
-            content = table.csv()
-            progress("Writing the file", 0, 0)
-            with files.chosen_file(path) as file:
-                file.write(content)
-
-        self._session.run_in_thread("Save the classes", work, partial(self._saved, path), lasting=True)
-
-    def _saved(self, path: Path, _: None) -> None:
-        self._session.notify(f"The classes were written to {path}.")
 
 
 def _cells(row: ClassRow) -> Sequence[Any]:

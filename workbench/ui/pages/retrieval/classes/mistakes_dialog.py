@@ -3,7 +3,7 @@
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPixmap
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHeaderView,
@@ -25,6 +25,7 @@ from workbench.ui.widgets.images.pictures import PictureLoader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.remembered_tables import WIDTHS
 from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.tables.table_actions import ShownTableButtons, TableActions
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
 HUB_TITLES = ("Hub", "Times among the ten", "In other classes", "Which classes")
@@ -51,6 +52,7 @@ class MistakesDialog(MainButtonDialog):
 
     pair_chosen = Signal(object)  # ConfusedPair
     sample_chosen = Signal(object)  # sample id
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,8 +86,16 @@ class MistakesDialog(MainButtonDialog):
             self.tabs.addTab(self._page(hint, table, none), title)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        copy = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
-        copy.clicked.connect(self.copy)
+        self._actions = [
+            TableActions(self.wished.emit, table, f"{name}.csv", lines)
+            for table, name, lines in (
+                (self.pair_table, "confusions", self.pairs.unwritten),
+                (self.matrix.table, "confusion-matrix", lambda: self.matrix.model.lines),
+                (self.hub_table, "hubs", self.hubs.unwritten),
+            )
+        ]
+        self.buttons = ShownTableButtons(buttons, lambda: self._actions[self.tabs.currentIndex()])
+        self.tabs.currentChanged.connect(self.buttons.refresh)
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
         column.addWidget(buttons)
@@ -103,13 +113,9 @@ class MistakesDialog(MainButtonDialog):
         unknown = WORKING if working else NOT_WORKING
         for stack, rows in zip(self._stacks, (len(pairs), len(pairs), len(hubs)), strict=True):
             stack.setCurrentIndex(unknown if explained is None else TABLE if rows else EMPTY)
+        self.buttons.refresh()
         self.tabs.setTabText(0, f"Confusions ({len(pairs):,})")
         self.tabs.setTabText(2, f"Hubs ({len(hubs):,})")
-
-    def copy(self) -> None:
-        """Copy the shown table as text, with tabs between the columns."""
-        model = (self.pairs, self.matrix.model, self.hubs)[self.tabs.currentIndex()]
-        QGuiApplication.clipboard().setText("\n".join(model.lines()))
 
     def _page(self, hint: str, table: QWidget, none: str) -> QWidget:
         page, stack = QWidget(), QStackedWidget()

@@ -32,6 +32,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.measured.deployments import RULES, Measurement, read_deployment
 
 SERVER = "workbench.deploying.server"
@@ -86,6 +87,7 @@ class DeployPanel(QStackedWidget):
         self.table = QTableView()
         self.table.setModel(self.stores)
         select_rows(self.table, "Stores")
+        TableActions(self.session.fulfil, self.table, "deployment.csv", self.stores.unwritten)
         set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSortIndicatorClearable(True)
@@ -97,6 +99,11 @@ class DeployPanel(QStackedWidget):
         self.more = MoreMethods()
         self.column = StoresColumn((self.by_size, self.by_time), self.table, self.more)
         self.threshold, self.new_classes, self.open_set = ThresholdSide(), NewClassesSide(), OpenSetSide()
+        for table, name, rows in (
+            (self.threshold.class_table, "thresholds.csv", self.threshold.classes),
+            (self.open_set.table, "open-set.csv", self.open_set.rows),
+        ):
+            TableActions(self.session.fulfil, table, name, rows.unwritten)
         self.sides = Segments("Beside the stores", SIDES)
         self.sides.set_value(SIDES[0][0])
         self.side = QStackedWidget()

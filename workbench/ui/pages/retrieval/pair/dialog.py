@@ -1,23 +1,25 @@
 """A window beside the main one: the query and a neighbour in large, with their saliency on request."""
 
+from functools import partial
 from math import isnan
-from pathlib import Path
 
-from PySide6.QtCore import QBuffer, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QKeySequence, QPixmap, QShortcut
-from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFileDialog, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QImage, QKeySequence, QPixmap, QShortcut
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QVBoxLayout, QWidget
 
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import Saliency
 from workbench.ui.pages.retrieval.pair.heat import HeatScale, heat_image
 from workbench.ui.pages.retrieval.pair.model import BEHIND, PairModel, Ranking
 from workbench.ui.pages.retrieval.pair.picture import PairPicture, Zoom
+from workbench.ui.plots.export import encoded
 from workbench.ui.style import theme
 from workbench.ui.style.words import own_keys
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.dialogs.save_file import ask_and_save, copy_picture
 from workbench.ui.widgets.images.image_menu import offer_image_menu
 from workbench.ui.widgets.images.neighbour_card import VERDICTS
 from workbench.ui.widgets.images.pictures import PictureLoader, as_image, unscaled
@@ -53,6 +55,8 @@ class PairDialog(MainButtonDialog):
     Args:
         loader: of the pictures.
     """
+
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, model: PairModel, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,17 +169,12 @@ class PairDialog(MainButtonDialog):
 
     def copy_pair(self) -> None:
         """Copy both images side by side, as they are shown, below the run and epoch."""
-        QGuiApplication.clipboard().setPixmap(self.both.grab())
+        copy_picture(self.both.grab().toImage(), self.wished.emit)
 
     def _ask_save(self) -> None:
         proposed = "pair.png" if self.model.ranking is None else f"pair-of-run-{self.model.ranking.run_id}.png"
-        name, _ = QFileDialog.getSaveFileName(self, "Save both images", proposed, "PNG (*.png)")
-        if name:
-            path, buffer = Path(name), QBuffer()
-            self.both.grab().save(buffer, "PNG")
-            whole = path.suffix.lower() == ".png"
-            target = path if whole else path.with_name(f"{path.name}.png")
-            self.model.save(bytes(buffer.data().data()), target, may_replace=whole)
+        kinds = {".png": ("PNG", lambda: partial(encoded, self.both.grab().toImage()))}
+        self.wished.emit(partial(ask_and_save, parent=self, what="the picture", name=proposed, kinds=kinds))
 
     def _step_back(self) -> None:
         self.model.step(-1)

@@ -3,13 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
-from workbench import files
 from workbench.jobs.newest import Newest, Threads
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.running.search.image_search import OwnImage
 from workbench.running.search.saliency import PairSaliency, pair_saliency
 from workbench.workspace import Workspace
@@ -99,21 +96,6 @@ class PairModel:
         if wanted != self.wanted:
             self.wanted = wanted
             self._look()
-
-    def save(self, picture: bytes, path: Path, *, may_replace: bool = True) -> None:
-        """Write a picture of the pair; the message bar says where, or why not.
-
-        Without `may_replace` a file that is there stays: the person was not asked about this name.
-        """
-
-        def work(progress: Progress) -> str:
-            if not may_replace and path.exists():
-                raise Problem(f"{path} already exists.", kept="It was kept.", todo="Save with the full name.")
-            with files.chosen_file(path) as file:
-                file.write(picture)
-            return f"Both images were written to {path}."
-
-        self._window.run_in_thread("Save both images", work, self._window.notify, self._window.notify, quiet=True)
 
     def forget(self) -> None:
         """Drop what was computed: another workspace is open, in which ids mean other images."""

@@ -28,6 +28,7 @@ class PairWindow(QObject):
         """Show a query beside a neighbour, by default the first."""
         if self.dialog is None:
             self.dialog = PairDialog(self.model, PictureLoader(self._session, self._dataset, self), self._owner)
+            self.dialog.wished.connect(self._session.fulfil)
             self._session.part_made.emit(self.dialog)
         self.dialog.show()
         self.dialog.raise_()

@@ -24,6 +24,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.folders.run_folders import folder_of
 
 SERVER = "workbench.searching.server"
@@ -121,6 +122,7 @@ class GalleryPanel(QWidget):
         self.table = QTableView()
         self.table.setModel(self.rows)
         select_rows(self.table, "Nearest neighbours")
+        TableActions(self.session.fulfil, self.table, "neighbours.csv", self.rows.unwritten)
         set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

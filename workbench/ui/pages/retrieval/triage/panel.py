@@ -28,6 +28,7 @@ from workbench.ui.state.session import Session
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.save_file import CSV, ask_file
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.images.pictures import shared_loader
@@ -50,6 +51,7 @@ LISTED = "triage-list"  # the list's name in requests to the loader
 SHORT_NAMES = 6  # characters of both names that have room in one line of the list
 AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
 TITLES = ("Suspect", "Suspicion")
+DECISION_FILE = "label-decisions.csv"
 DECISIONS = "label_decisions"  # as `choices_changed` names them
 
 
@@ -335,9 +337,9 @@ class TriagePanel(QStackedWidget):
             self.session.show_query(self.model.current.sample_id)
 
     def _ask_export(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Export the decisions", "label-decisions.csv", "CSV (*.csv)")
-        if name:
-            self.export_to(Path(name))
+        path = ask_file(self, self.session.preferences, "Export the decisions", DECISION_FILE, CSV)
+        if path is not None:
+            self.export_to(path)
 
     def export_to(self, path: Path) -> None:
         """Write all decisions about the data set as CSV; the message bar says how many."""
@@ -349,11 +351,9 @@ class TriagePanel(QStackedWidget):
             )
 
     def _ask_set_up(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(
-            self, "Save the decisions for the run", "label-decisions.csv", "CSV (*.csv)"
-        )
-        if name:
-            self.set_up_with(Path(name))
+        path = ask_file(self, self.session.preferences, "Save the decisions for the run", DECISION_FILE, CSV)
+        if path is not None:
+            self.set_up_with(path)
 
     def set_up_with(self, path: Path) -> None:
         """Write all decisions about the data set as CSV, and show the settings of this run with that file on Set up."""

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialogButtonBox,
-    QFileDialog,
     QLabel,
     QScrollArea,
     QTabWidget,
@@ -29,8 +26,10 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.dialogs.first_size import open_at
 from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
+from workbench.ui.widgets.dialogs.save_file import file_name
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.tables.table_actions import ShownTableButtons, TableActions
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -42,7 +41,7 @@ BINS = 30
 class DataDialog(MainButtonDialog):
     """Shows one Inspection; every table can be copied and saved. A tab is filled when it is first opened."""
 
-    save_asked = Signal(object, object)  # titles and rows, Path
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, title: str, inspection: "Inspection", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,40 +63,25 @@ class DataDialog(MainButtonDialog):
         self.near_duplicates.shown.connect(self._count_near_duplicates)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        self.copy_table = buttons.addButton("Copy table", QDialogButtonBox.ButtonRole.ActionRole)
-        self.copy_table.clicked.connect(self.copy)
-        self.save_table = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
-        self.save_table.clicked.connect(self._ask_save)
+        self._actions: dict[DataTable, TableActions] = {}  # of the tables that were shown
+        self.buttons = ShownTableButtons(buttons, self._shown_actions)
+        self.copy_table, self.save_table, self.copy = self.buttons.copy, self.buttons.save, self.buttons.copy_shown
         self.tabs.currentChanged.connect(self._fill)
         column = QVBoxLayout(self)
         column.addWidget(self.tabs, 1)
         column.addWidget(buttons)
         self._fill()
 
-    def copy(self) -> None:
-        """Put the table of the shown tab into the clipboard, with tabs between its columns."""
-        if (table := self._table()) is not None:
-            QGuiApplication.clipboard().setText("\n".join(table.lines()))
-
-    def _ask_save(self) -> None:
-        if (table := self._table()) is None:
-            return
-        title = self.tabs.tabText(self.tabs.currentIndex()).partition(" (")[0]
-        offered = f"{title.lower().replace(' ', '-')}.csv"
-        name, _ = QFileDialog.getSaveFileName(self, f"Save the table of {title}", offered, "Table (*.csv)")
-        if name:
-            self.save_asked.emit(table.whole, Path(name) if Path(name).suffix else Path(f"{name}.csv"))
-
-    def _table(self) -> DataTable | None:
-        return self.tabs.currentWidget().findChild(DataTable)
-
-    def _offer_copy(self) -> None:
-        for button in (self.copy_table, self.save_table):
-            button.setEnabled(self._table() is not None)
+    def _shown_actions(self) -> TableActions | None:
+        table = self.tabs.currentWidget().findChild(DataTable)
+        if table is not None and table not in self._actions:
+            name = f"{file_name(self.tabs.tabText(self.tabs.currentIndex()).partition(' (')[0])}.csv"
+            self._actions[table] = TableActions(self.wished.emit, table, name, table.unwritten, table.csv)
+        return None if table is None else self._actions[table]
 
     def _count_near_duplicates(self, count: int) -> None:
         self.tabs.setTabText(self.tabs.indexOf(self.near_duplicates), f"Near-duplicates ({count:,})")
-        self._offer_copy()
+        self.buttons.refresh()
 
     def _add(self, title: str, filler: Callable[[], QWidget]) -> int:
         """Add a tab, empty until it is opened; the place that it has."""
@@ -120,7 +104,7 @@ class DataDialog(MainButtonDialog):
         layout = page.layout()
         if filler is not None and layout is not None:
             layout.addWidget(filler())
-        self._offer_copy()
+        self.buttons.refresh()
 
     @staticmethod
     def _differs(rows: Sequence[Sequence[object]]) -> QWidget:

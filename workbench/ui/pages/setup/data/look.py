@@ -1,15 +1,12 @@
 """The data of the run that is set up: read on a thread, shown in a dialog."""
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from workbench import files
 from workbench.config import RunConfig
-from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress
 from workbench.ui.state.session import Session
 from workbench.workspace.run_names import title_of_data
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
     from workbench.datasets.near_duplicates import NearDuplicates
     from workbench.ui.pages.setup.data.near_duplicates import NearDuplicatesTab
-    from workbench.ui.pages.setup.data.tables import Table
 
 LOOKING = "Looking at the data"
 COMPARING = "Looking for near-duplicates"
@@ -48,7 +44,7 @@ class DataLook(QObject):
         title = title_of_data(self._session.catalog, config)
         self.dialog = dialog = DataDialog(title, inspection, self._page)
         dialog.near_duplicates.asked.connect(partial(self._compare, config, dialog.near_duplicates))
-        dialog.save_asked.connect(self._save)
+        dialog.wished.connect(self._session.fulfil)
         self._session.part_made.emit(dialog)
         dialog.show()
 
@@ -65,14 +61,3 @@ class DataLook(QObject):
             task.item.changed.connect(tab.tell_progress)
         tab.cancel_asked.connect(task.ask_to_end)
         tab.destroyed.connect(task.cancel)
-
-    def _save(self, table: "Table", path: Path) -> None:
-        titles, rows = table
-
-        def work(progress: Progress) -> str:
-            progress("Writing the file", 0, 0)
-            with files.chosen_file(path) as file:
-                file.write(csv_text(list(titles), map(list, rows)).encode())
-            return f"The table was written to {path}."
-
-        self._session.run_in_thread("Save the table", work, self._session.notify, lasting=True)

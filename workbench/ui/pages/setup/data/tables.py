@@ -1,11 +1,12 @@
 """Tables of the data dialog: shown up to a number of lines, copied and saved as a whole."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHeaderView, QLabel, QTableWidget, QTableWidgetItem, QVBoxLayout, QWidget
 
-from workbench.files.spreadsheet import pasted
+from workbench.files.spreadsheet import csv_text, pasted
 from workbench.ui.style import theme
 from workbench.ui.widgets.labels import label, plain_tip
 
@@ -57,10 +58,18 @@ class DataTable(QTableWidget):
             self.setColumnWidth(0, min(self.columnWidth(0), theme.text_px(WIDEST)))
             header.setStretchLastSection(True)
 
-    def lines(self) -> list[str]:
-        """Titles and all rows as lines for the clipboard, with tabs between the cells."""
+    def unwritten(self) -> Callable[[], list[str]]:
+        """What writes titles and all rows as lines, with tabs between the cells."""
+        return partial(_lines, *self.whole)
+
+    def csv(self) -> Callable[[], str]:
+        """What makes titles and all rows as CSV."""
         titles, rows = self.whole
-        return ["\t".join(pasted(str(cell)) for cell in row) for row in (titles, *rows)]
+        return lambda: csv_text(list(titles), map(list, rows))
+
+
+def _lines(titles: Sequence[str], rows: Rows) -> list[str]:
+    return ["\t".join(pasted(str(cell)) for cell in row) for row in (titles, *rows)]
 
 
 def page_of(*widgets: QWidget) -> QWidget:

@@ -91,6 +91,7 @@ class Curves(Scrolled):
             plot.wished.connect(self.wished)
         yield
         self.evaluations = EvaluationTable(self._preferences, self.accuracy_at)
+        self.evaluations.wished.connect(self.wished)
         self.evaluations.full_size_asked.connect(lambda: self.grid.fill(self.evaluations, self.evaluations.table))
         self._lay_out()
 

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QItemSelectionModel, Signal
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
 
-from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.pages.train.curves.wide_table import ROW_PX, WideTable
 from workbench.ui.preferences import Preferences
@@ -16,10 +14,11 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.tables.row_table import set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.workspace.rows import Evaluation
 
 FULL_SIZE = "All metrics at full size"
-WHAT_MENU = "Full size with all metrics, copy"
+WHAT_MENU = "Full size with all metrics, copy, save"
 MOST = 99  # of 100 parts of the head that are left beside its words: the last is for a head without a count
 UNFOLDED = "train/table"  # whether the table is unfolded
 
@@ -33,6 +32,7 @@ class EvaluationTable(QFrame):
 
     chosen = Signal(int)  # evaluation that was double-clicked
     full_size_asked = Signal()  # of the card
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(
         self, preferences: Preferences, accuracy_at: Callable[[int], float | None], parent: QWidget | None = None
@@ -50,7 +50,8 @@ class EvaluationTable(QFrame):
         self._more = True
         self.menu = QMenu(self)
         self.menu.addAction(f"{FULL_SIZE}, and back", self.full_size_asked.emit)
-        self.menu.addAction("Copy table", self.copy_table)
+        self.table_actions = TableActions(self.wished.emit, self.table, "evaluations.csv")
+        self.menu.addActions([self.table_actions.copy, self.table_actions.save])
         self.more = icon_button("dots-three", "Menu of the evaluations")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(self.menu)
@@ -115,13 +116,6 @@ class EvaluationTable(QFrame):
         self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
         self.table.setVisible(on or self.table.card)
         self._preferences.set_flag(UNFOLDED, on)
-
-    def copy_table(self) -> None:
-        """Copy all columns as text, with tabs between them."""
-        columns = range(self.model.columnCount())
-        head = [pasted(self.model.headerData(column, Qt.Orientation.Horizontal)) for column in columns]
-        rows = ([self.model.index(row, column).data() for column in columns] for row in range(self.model.rowCount()))
-        QGuiApplication.clipboard().setText("\n".join("\t".join(cells) for cells in (head, *rows)))
 
     def _choose(self) -> None:
         row = self.table.currentIndex().row()
