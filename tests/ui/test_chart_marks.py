@@ -2,8 +2,9 @@
 
 import pyqtgraph as pg
 import pytest
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QImage, QPainter, QPixmap
 
+from tests.ui.plot_files import write_plot
 from workbench.charts import Chart, Marks
 from workbench.ui.plots.chart_view import ChartView
 
@@ -34,6 +35,7 @@ def numbers_of(view, side):
 def items_of(qtbot, marks, kind):
     view = shown(qtbot, marks)
     (item,) = (item for item in view.plot.getPlotItem().items if isinstance(item, kind))
+    item.shown_in = view  # which lives as long as its item
     return item
 
 
@@ -83,3 +85,21 @@ def test_a_chart_over_steps_has_whole_numbers_below_it(qtbot):
     one = Marks("bound", "line", (0.0,), (0.5,))
     assert not any("." in number for number in numbers_of(shown(qtbot, one, x_title="step"), "bottom"))
     assert any("." in number for number in numbers_of(shown(qtbot, one, x_title="distance"), "bottom"))
+
+
+def test_a_chart_is_saved_on_white_with_its_legend_and_its_numbers(qtbot, session, tmp_path):
+    session.theme.choose("dark")
+    view = shown(qtbot, Marks("mean", "line", (0.0, 1.0), (1.5, NAN)), Marks("bound", "vertical", (2.0,), ()))
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    before = view.grab().toImage()
+    for ending in ("png", "svg", "csv"):
+        write_plot(view, tmp_path / f"chart.{ending}")
+    assert (tmp_path / "chart.csv").read_text("utf-8").splitlines() == [
+        "marks,x,value", "mean,0.0,1.5", "mean,1.0,", "bound,2.0,",
+    ]  # fmt: skip
+    words = (tmp_path / "chart.svg").read_text("utf-8")
+    assert all(title in words for title in ("A chart", "mean", "bound"))
+    picture = QImage(str(tmp_path / "chart.png"))
+    assert picture.pixelColor(2, picture.height() - 2).name() == "#ffffff"
+    assert view.grab().toImage() == before, "the window keeps its own colours"
+    session.theme.choose("light")

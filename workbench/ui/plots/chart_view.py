@@ -1,21 +1,24 @@
 """One chart that a method described as plain data, drawn with pyqtgraph."""
 
+from itertools import cycle, zip_longest
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
 from workbench.numerals import raised
 from workbench.ui.plots.curve import drawable, lone_points
+from workbench.ui.plots.export import SavedPlot
+from workbench.ui.plots.file_head import Entry, head_px, paint_head
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 
@@ -35,11 +38,12 @@ class Drawn(pg.PlotWidget):
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
-class ChartView(QFrame):
+class ChartView(SavedPlot):
     """Title, picture, note; the pointer's wheel zooms, a double-click shows all."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.title = title
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)
         self._chart: Chart | None = None
@@ -51,11 +55,11 @@ class ChartView(QFrame):
         self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
         heading = ElidedLabel(title, "strong")
-        copy = icon_button("copy", f"Copy the picture of {title}")
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setPixmap(self.grab()))
+        more = self.menu_button()
+        more.setAccessibleName(f"Menu of {title}")
         head = QHBoxLayout()
         head.addWidget(heading, 1)
-        head.addWidget(copy)
+        head.addWidget(more)
         self.note = label("", "muted", wrap=True)
         in_column(head, self.legend, (self.plot, 1), self.note, on=self, margins=(8, 4, 8, 4))
         self._apply_theme()
@@ -63,17 +67,12 @@ class ChartView(QFrame):
     def show_chart(self, chart: Chart) -> None:
         """Draw another chart in place of the last one."""
         self._chart = chart
-        self.plot.clear()
-        if self.right is not None:
-            self.right.clear()
+        self._draw(theme.current())
         self._entries.clear()
         self.plot.getAxis("bottom").whole = chart.x_title in COUNTS
         self.plot.setLabel("bottom", chart.x_title)
-        for index, marks in enumerate(chart.marks):
-            colour = QColor(theme.drawn(COLOURS[index % len(COLOURS)]))
-            for item in _items(marks, colour):
-                (self._second_view() if marks.axis == "right" else self.plot).addItem(item)
-            self._entries.addWidget(_entry(marks, colour))
+        for marks, colour in zip(chart.marks, cycle(COLOURS), strict=False):
+            self._entries.addWidget(_entry(marks, QColor(theme.drawn(colour))))
         on_right = [marks.title for marks in chart.marks if marks.axis == "right"]
         if on_right:
             self.plot.setLabel("right", ", ".join(on_right))  # shows the axis, too
@@ -81,6 +80,48 @@ class ChartView(QFrame):
         self.legend.setVisible(len(chart.marks) > 1)  # of one, the title says it
         self.note.setText(raised(chart.note))
         self.note.setVisible(bool(chart.note))
+
+    def _draw(self, look: Tokens) -> None:
+        """Draw the marks and axes in the colours of a theme."""
+        self.plot.setBackground(look.plot_background)
+        dress_axes(self.plot.getPlotItem(), self.font(), look)
+        self.plot.clear()
+        if self.right is not None:
+            self.right.clear()
+        for marks, colour in zip(self._chart.marks if self._chart is not None else (), cycle(COLOURS), strict=False):
+            for item in _items(marks, QColor(theme.drawn(colour, look)), look):
+                (self._second_view() if marks.axis == "right" else self.plot).addItem(item)
+
+    def rows(self) -> list[list[Any]]:
+        """A row for each point of each mark: its title, and its place on both axes."""
+        marks = self._chart.marks if self._chart is not None else ()
+        places = [[mark.title, *place] for mark in marks for place in zip_longest(mark.x, mark.y, fillvalue="")]
+        return [["marks", self._chart.x_title if self._chart is not None else "", "value"], *places]
+
+    def _legend(self) -> list[Entry]:
+        marks = self._chart.marks if self._chart is not None else ()
+        strokes = {"dashed": Qt.PenStyle.DashLine}
+        entries = [
+            (mark.title, colour, strokes.get(mark.look, Qt.PenStyle.SolidLine))
+            for mark, colour in zip(marks, cycle(COLOURS), strict=False)
+        ]
+        return entries if len(entries) > 1 else []
+
+    def size_in_file(self) -> QSize:
+        """The size of the picture in a file, with title and legend, in px."""
+        width = self.plot.width()
+        return QSize(width, self.plot.height() + head_px(self._legend(), self.font(), width))
+
+    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
+        """Draw the chart, on white with title and legend, in the light theme."""
+        entries = self._legend()
+        paint_head(painter, size, self.title, entries, self.font())
+        head = head_px(entries, self.font(), size.width())
+        self._draw(theme.LIGHT)
+        try:
+            self.plot.render(painter, QRectF(0, head, size.width(), size.height() - head), self.plot.rect())
+        finally:
+            self._draw(theme.current())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -110,15 +151,15 @@ class ChartView(QFrame):
             self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
 
     def _apply_theme(self) -> None:
-        self._dressed, shown = theme.look(), theme.current()
-        self.plot.setBackground(shown.plot_background)
+        self._dressed = theme.look()
         self.plot.setMinimumHeight(theme.text_px(LEAST_PX))
-        dress_axes(self.plot.getPlotItem(), self.font(), shown)
         if self._chart is not None:
             self.show_chart(self._chart)
+        else:
+            self._draw(theme.current())
 
 
-def _items(marks: Marks, colour: QColor) -> list[Any]:
+def _items(marks: Marks, colour: QColor, look: Tokens) -> list[Any]:
     x, y = np.asarray(marks.x, np.float64), np.asarray(marks.y, np.float64)
     seen = np.isfinite(x) if marks.look == "vertical" else np.isfinite(x) & np.isfinite(y)
     match marks.look:
@@ -127,8 +168,8 @@ def _items(marks: Marks, colour: QColor) -> list[Any]:
             x, y = drawable(x, y)
             alone = lone_points(y)
             dots = {"symbol": "o", "symbolSize": np.where(alone, SYMBOL_PX["circles"], 0), "symbolBrush": colour}
-            look: dict[str, Any] = dots | {"symbolPen": None} if alone.any() else {"symbol": None}
-            return [pg.PlotDataItem(x, y, pen=pg.mkPen(colour, width=2, style=style), connect="finite", **look)]
+            shape: dict[str, Any] = dots | {"symbolPen": None} if alone.any() else {"symbol": None}
+            return [pg.PlotDataItem(x, y, pen=pg.mkPen(colour, width=2, style=style), connect="finite", **shape)]
         case "bars":
             filled = QColor(colour)
             filled.setAlpha(SEE_THROUGH)
@@ -141,7 +182,7 @@ def _items(marks: Marks, colour: QColor) -> list[Any]:
         for class_index, drawn in zip(marks.classes, seen.tolist(), strict=False)
         if drawn
     ] or pg.mkBrush(colour)
-    outline = pg.mkPen(theme.current().text if marks.look == "boxes" else theme.current().plot_background)
+    outline = pg.mkPen(look.text if marks.look == "boxes" else look.plot_background)
     return [
         pg.ScatterPlotItem(
             x[seen], y[seen], symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline

@@ -16,7 +16,7 @@ from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
 from workbench.ui.plots.export import SavedPlot
-from workbench.ui.plots.file_head import head_px, paint_head
+from workbench.ui.plots.file_head import Entry, head_px, paint_head
 from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
@@ -373,18 +373,23 @@ class CurvePlot(SavedPlot):
 
     def size_in_file(self) -> QSize:
         """The size of the picture in a file, with title and legend, in px."""
-        return QSize(self.canvas.width(), self.canvas.height() + head_px(self))
+        width = self.canvas.width()
+        return QSize(width, self.canvas.height() + head_px(self._entries(), self.font(), width))
 
     def paint_in_file(self, painter: QPainter, size: QSize) -> None:
         """Draw the plot, on white with title and legend, in the light theme."""
-        paint_head(self, painter, size)
-        head = head_px(self)
+        entries = self._entries()
+        paint_head(painter, size, self.title, entries, self.font())
+        head = head_px(entries, self.font(), size.width())
         self.canvas.point_at(None)
         self.canvas.apply(theme.LIGHT)
         try:
             self.canvas.render(painter, QRectF(0, head, size.width(), size.height() - head), self.canvas.rect())
         finally:
             self.canvas.apply(theme.current())
+
+    def _entries(self) -> list[Entry]:
+        return [(series.title, series.colour, series.style) for series in self.shown()]
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -25,6 +25,7 @@ class MethodPanel(QStackedWidget):
     """
 
     step_chosen = Signal(int)
+    wished = Signal(object)  # Wish, for Session.fulfil
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,6 +96,8 @@ class MethodPanel(QStackedWidget):
         self._columns = 0
         self._titles = titles
         self.charts = [ChartView(title) for title in titles]
+        for view in self.charts:
+            view.wished.connect(self.wished)
         self._arrange()
 
     def _arrange(self) -> None:

@@ -152,6 +152,7 @@ class TrainPage(QStackedWidget):
         self.curves.wished.connect(self.session.fulfil)
         self.anatomy.wished.connect(self.session.fulfil)
         self.system.wished.connect(self.session.fulfil)
+        self.method.wished.connect(self.session.fulfil)
         self.others.wished.connect(self.session.fulfil)
         self.evaluations.chosen.connect(self.session.show_evaluation)
         self.session.run_changed.connect(self._show_run)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -19,6 +20,7 @@ COPY, SAVE = "Copy table", "Save CSV…"
 TABLE = "the table"
 AT_ONCE = 2_000  # rows
 SIGNED = re.compile(r"[+-]\d[\d., +\-\u2212\u00b1\[\]%]*")  # a value, alone or with its limits: it runs nothing
+Button = TypeVar("Button", bound=QAbstractButton)
 Lines = Callable[[], Sequence[str]]
 
 
@@ -61,25 +63,18 @@ class TableActions(QObject):
 
     def buttons(self, tip: str = "") -> tuple[QPushButton, QPushButton]:
         """A button with words for each action; `tip` says what a saved file has in it."""
-        copy, save = button(COPY, "copy"), button(SAVE, "export")
+        copy, save = _bound(button(COPY, "copy"), self.copy), _bound(button(SAVE, "export"), self.save)
         save.setToolTip(tip)
-        _bind(copy, self.copy)
-        _bind(save, self.save)
         return copy, save
 
     def icons(self) -> tuple[QToolButton, QToolButton]:
         """A bare icon for each action."""
-        copy, save = icon_button("copy", COPY), icon_button("export", SAVE)
-        _bind(copy, self.copy)
-        _bind(save, self.save)
-        return copy, save
+        return _bound(icon_button("copy", COPY), self.copy), _bound(icon_button("export", SAVE), self.save)
 
     def add_to(self, box: QDialogButtonBox) -> tuple[QPushButton, QPushButton]:
         """Add a button for each action to those of a dialog."""
-        copy, save = (box.addButton(words, QDialogButtonBox.ButtonRole.ActionRole) for words in (COPY, SAVE))
-        _bind(copy, self.copy)
-        _bind(save, self.save)
-        return copy, save
+        copy, save = _added(box)
+        return _bound(copy, self.copy), _bound(save, self.save)
 
     def save_to(self, path: Path) -> None:
         """Write the CSV file, on a thread; the message bar says where it is, or why not."""
@@ -129,7 +124,7 @@ class ShownTableButtons(QObject):
     def __init__(self, box: QDialogButtonBox, shown: Callable[[], TableActions | None]) -> None:
         super().__init__(box)
         self._shown = shown
-        self.copy, self.save = (box.addButton(words, QDialogButtonBox.ButtonRole.ActionRole) for words in (COPY, SAVE))
+        self.copy, self.save = _added(box)
         self.copy.clicked.connect(self.copy_shown)
         self.save.clicked.connect(self._save_shown)
 
@@ -173,7 +168,13 @@ def _csv(lines: Lines) -> str:
     return csv_text(head, [list(map(number_or_text, row)) for row in rows])
 
 
-def _bind(widget: QAbstractButton, action: QAction) -> None:
+def _added(box: QDialogButtonBox) -> tuple[QPushButton, QPushButton]:
+    role = QDialogButtonBox.ButtonRole.ActionRole
+    return box.addButton(COPY, role), box.addButton(SAVE, role)
+
+
+def _bound(widget: Button, action: QAction) -> Button:
     widget.clicked.connect(action.trigger)
     widget.setEnabled(action.isEnabled())
     action.enabledChanged.connect(widget.setEnabled)
+    return widget

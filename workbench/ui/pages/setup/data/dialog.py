@@ -138,6 +138,7 @@ class DataDialog(MainButtonDialog):
         chart = ChartView("Images per class")
         ranks = tuple(float(rank) for rank in range(1, len(order) + 1))
         bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
+        chart.wished.connect(self.wished)
         chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
         rows = [[inspection.class_names[row], *inspection.counts[row].tolist()] for row in order]
         return page_of(chart, DataTable(["Class", *(name.capitalize() for name in inspection.halves)], rows, names=0))
@@ -152,6 +153,7 @@ class DataDialog(MainButtonDialog):
             middles = (edges[:-1] + edges[1:]) / 2
             marks.append(Marks(title, "bars", tuple(middles.tolist()), tuple(counts.tolist())))
         said = f"{len(inspection.sizes):,} of {inspection.images:,} files"
+        chart.wished.connect(self.wished)
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
         quantiles = np.quantile(inspection.sizes, (0, 0.5, 1), axis=0).round().astype(int)
         rows = [[f"{side}, px", *quantiles[:, at].tolist()] for at, side in enumerate(("Width", "Height"))]
