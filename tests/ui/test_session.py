@@ -250,6 +250,27 @@ def test_an_end_that_cannot_be_recorded_says_why(qtbot, workspace, config, monke
     session.close()
 
 
+def test_an_end_that_a_full_disk_keeps_from_being_recorded_says_once_what_to_do(qtbot, workspace, config, monkeypatch):
+    monkeypatch.setattr("workbench.ui.state.runs.run_queue.WATCH_EVERY", 50)
+    advice = {"kept": "Everything written before is kept.", "todo": "Free some space and go on."}
+
+    def work(control, emit):
+        raise Problem("The disk is full.", **advice)
+
+    def refuse(event):
+        raise Problem("The run's journal could not be written.", **advice)
+
+    session = Session(workspace, make_job=lambda space, run_id, control, *_: Job("full", work, refuse, control))
+    noticed = Heard(session.noticed)
+    with qtbot.waitSignal(session.queue.idle):
+        session.start(config)
+    assert [str(what) for what in noticed.values] == [
+        "The disk is full. Everything written before is kept. Free some space and go on. "
+        "The run ended, but its end could not be recorded. The run's journal could not be written."
+    ]
+    session.close()
+
+
 def refuse_status(workspace, monkeypatch):
     """Have the workspace of the window refuse to write a run's state, as a full disk does."""
 

@@ -275,5 +275,9 @@ class RunQueue(QObject):
 def _unrecorded(job: Startable | None) -> str:
     """How a run ended of which the workspace knows no end, and why it does not."""
     said = "" if job is None or job.ended is None else job.ended.problem
-    why = KEPT if job is None or job.untold is None else str(job.untold)
-    return " ".join(part for part in ("" if said == why else said, UNRECORDED, why) if part)
+    untold = None if job is None else job.untold
+    if untold is None:
+        return " ".join(part for part in (said, UNRECORDED, KEPT) if part)
+    if said in ("", str(untold)):
+        return f"{UNRECORDED} {untold}"
+    return f"{said} {UNRECORDED} {untold.what}"  # what is kept and what to do is said already
