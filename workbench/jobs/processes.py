@@ -23,6 +23,7 @@ from workbench.problem import Problem
 Answer = dict[str, Any]
 log = logging.getLogger(__name__)
 GRACE = 5.0  # seconds that a process gets to end by itself
+AT_WORK = 1.0  # seconds that one gets which is at work: while it loads a library it does not see that it should end
 SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence; the first rank has ended
 
 
@@ -204,12 +205,14 @@ class AnalysisProcess:
                 self._process = None
 
     def close(self) -> None:
-        """End the process: ask, wait, then kill."""
+        """End the process: ask, wait, then kill. Nobody takes the answers that it still owes."""
+        with self._lock:
+            at_work = self._process in self._waiting.values()
         process = self._let_go()
         if process is None:
             return
         try:
-            process.wait(GRACE)
+            process.wait(AT_WORK if at_work else GRACE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -18,6 +18,7 @@ from workbench.events import Ended, Scalar
 from workbench.jobs import AnalysisProcess, Job, interpreter, processes, threads, tools
 from workbench.problem import Problem
 
+POPEN = subprocess.Popen  # which the fixture below replaces
 SERVER = """
 import json, os, subprocess, sys, time
 for line in sys.stdin:
@@ -178,6 +179,24 @@ def test_no_process_outlives_close(analysis):
     process.close()
     assert not child.is_running()
     assert not [thread for thread in threading.enumerate() if not thread.daemon and "analysis" in thread.name]
+
+
+@pytest.mark.parametrize(("op", "seconds"), [("sleep", processes.AT_WORK), ("warm", processes.GRACE)])
+def test_close_waits_less_for_a_process_at_work(analysis, monkeypatch, op, seconds):
+    process, answers = analysis
+    process.request(op)
+    if op == "warm":
+        while answers.get(timeout=HANG)["event"] != "result":
+            pass
+    waits, wait = [], POPEN.wait
+
+    def watched(child, timeout=None):
+        waits.append(timeout)
+        return wait(child, timeout)
+
+    monkeypatch.setattr(POPEN, "wait", watched)
+    process.close()
+    assert seconds in waits
 
 
 def test_a_detached_process_that_cannot_write_its_log_is_a_sentence(tmp_path):
