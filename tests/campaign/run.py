@@ -35,6 +35,7 @@ from tests.campaign.outcome import Drill, Outcome, Tally
 # One module of this folder each; the order of the table.
 DRILLS: tuple[str, ...] = (
     "endurance",
+    "monkey",
     "kills",
     "disks",
     "moved",

@@ -15,7 +15,7 @@ from tests.campaign.program import ROOT
 from tests.campaign.run import DRILLS, attempt, drills, table, together
 from tests.waits import HANG
 
-LONG = ("bombs", "endurance", "moved", "places", "sandbox", "writes")  # drills of six seconds and more
+LONG = ("bombs", "endurance", "monkey", "moved", "places", "sandbox", "writes")  # drills of six seconds and more
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="drills fork, kill and limit processes as POSIX has it")
 
 
