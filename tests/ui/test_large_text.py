@@ -107,10 +107,10 @@ def test_the_choices_of_compare_are_whole(large, qtbot):
 
 
 def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large, qtbot):
-    listed, centre, beside, words = QWidget(), QWidget(), QWidget(), QWidget()
+    columns = TriageColumns(large.theme)
+    words, centre, beside = QWidget(), columns.centre, columns.beside
     words.setMinimumWidth(350)
-    in_column(words, on=beside)
-    columns = TriageColumns(large.theme, listed, centre, beside)
+    columns.show_parts(QWidget(centre), words)
     qtbot.addWidget(columns)
     columns.resize(*PAGE)
     with qtbot.waitExposed(columns):

@@ -34,7 +34,7 @@ class RetrievalViews(QTabWidget):
         self.setDocumentMode(True)
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
-        self._makers: dict[int, Callable[[], QWidget]] = {}
+        self._makers: dict[int, Callable[[QWidget], QWidget]] = {}  # of the views, in the place that they are given
         self._columns: dict[int, QVBoxLayout] = {}
         self._made: dict[int, QWidget] = {0: queries}
         self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
@@ -58,18 +58,19 @@ class RetrievalViews(QTabWidget):
     def make(self, index: int) -> QWidget:
         """The view of a tab, made now if it does not exist yet."""
         if index not in self._made:
-            self._made[index] = self._makers[index]()
-            self._columns[index].addWidget(self._made[index])
+            column = self._columns[index]
+            self._made[index] = self._makers[index](column.parentWidget())  # one that came there later is styled again
+            column.addWidget(self._made[index])
             self._session.part_made.emit(self._made[index])
         return self._made[index]
 
-    def _deployment(self) -> QWidget:
-        panel = DeployPanel(self._session)
+    def _deployment(self, place: QWidget) -> QWidget:
+        panel = DeployPanel(self._session, place)
         panel.queries_asked.connect(self.queries_asked)
         return panel
 
-    def _class_size(self) -> QWidget:
-        panel = SizePanel(self._session)
+    def _class_size(self, place: QWidget) -> QWidget:
+        panel = SizePanel(self._session, place)
         panel.chosen.connect(self.group_chosen)
         panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
         return panel
@@ -89,7 +90,7 @@ class RetrievalViews(QTabWidget):
             elif isinstance(view, AttributesPanel):
                 view.mark(cell)
 
-    def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
+    def _add(self, title: str, maker: Callable[[QWidget], QWidget], tip: str) -> None:
         holder = QWidget()
         column = QVBoxLayout(holder)
         column.setContentsMargins(0, 0, 0, 0)

@@ -69,8 +69,10 @@ class DeployPanel(QStackedWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.ask = EmptyHint("Deployment", WHY, "Measure")
-        self.measuring = Measuring()
+        content = QWidget(self)  # from the outside in: what is moved when it is full is styled again
+        self.beside = QWidget(content)
+        self.ask = EmptyHint("Deployment", WHY, "Measure", self)
+        self.measuring = Measuring(self)
         self.gallery = number_box(QSpinBox())
         self.gallery.setRange(100, 1_000_000_000)
         self.gallery.setGroupSeparatorShown(True)
@@ -97,27 +99,30 @@ class DeployPanel(QStackedWidget):
         header.setStretchLastSection(True)  # words: the numbers stay beside the names
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.more = MoreMethods()
-        self.column = StoresColumn((self.by_size, self.by_time), self.table, self.more)
-        self.threshold, self.new_classes, self.open_set = ThresholdSide(), NewClassesSide(), OpenSetSide()
+        self.column = StoresColumn((self.by_size, self.by_time), self.table, self.more, content)
+        self.sides = Segments("Beside the stores", SIDES)
+        self.sides.set_value(SIDES[0][0])
+        self.side = QStackedWidget(self.beside)
+        places = [QWidget() for _ in SIDES]
+        for place in places:
+            self.side.addWidget(Scrolled(place, self.side))
+        self.threshold, self.new_classes, self.open_set = (
+            ThresholdSide(places[0]), NewClassesSide(places[1]), OpenSetSide(places[2])
+        )  # fmt: skip
+        for place, part in zip(places, (self.threshold, self.new_classes, self.open_set), strict=True):
+            in_column((part, 1), on=place)
         for table, name, rows in (
             (self.threshold.class_table, "thresholds.csv", self.threshold.classes),
             (self.open_set.table, "open-set.csv", self.open_set.rows),
         ):
             TableActions(self.session.fulfil, table, name, rows.unwritten)
-        self.sides = Segments("Beside the stores", SIDES)
-        self.sides.set_value(SIDES[0][0])
-        self.side = QStackedWidget()
-        for part in (self.threshold, self.new_classes, self.open_set):
-            self.side.addWidget(Scrolled(part))
         self.export = button("Export this store…", "export", "primary")
         self.export.setToolTip(
             "The faiss file of the chosen row, the ids of its images, and how it was built and is searched"
         )
         self.look = button("Show its queries", "magnifying-glass")
-        self.beside = QWidget()
         in_column(self.sides, (self.side, 1), self.look, self.export, on=self.beside, spacing=8)
         row = in_row((self.column, 1), self.beside, spacing=12)
-        content = QWidget()
         in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.ask, self.measuring, content):
             self.addWidget(page)

@@ -14,12 +14,14 @@ PLOTS, TABLE = 3, 2  # stretches
 class StoresColumn(ScrolledDown):
     """Where not all of it has room, the table with IN_SIGHT rows is at the top, and the plots are scrolled to."""
 
-    def __init__(self, plots: tuple[TradePlot, TradePlot], table: QTableView, more: MoreMethods) -> None:
+    def __init__(
+        self, plots: tuple[TradePlot, TradePlot], table: QTableView, more: MoreMethods, parent: QWidget | None = None
+    ) -> None:
         content = QWidget()
-        self._plots, self._table = QWidget(), table
-        in_row(*((plot, 1) for plot in plots), on=self._plots, spacing=12)
+        self._plots, self._table = QWidget(content), table
+        super().__init__(content, parent)  # before it is filled: else all in it would be styled again
         self._column = in_column((self._plots, PLOTS), (table, TABLE), more, on=content, spacing=8)
-        super().__init__(content)
+        in_row(*((plot, 1) for plot in plots), on=self._plots, spacing=12)
 
     @property
     def begins_with_table(self) -> bool:

@@ -12,41 +12,44 @@ MARGIN, SPACING = 16, 12  # px
 
 
 class TriageColumns(QWidget):
-    """Lays out three widgets.
+    """Lays out three widgets, which are made in their places: what is moved later is styled again, with all in it.
 
-    Args:
-        listed: the suspects.
-        centre: the current suspect.
-        beside: the summary of the answers so far.
+    Attributes:
+        listed: the place of the suspects, which has no layout yet.
+        centre: the place of the current suspect, for `show_parts`.
+        beside: the place of the summary of the answers so far, for `show_parts`.
     """
 
-    def __init__(
-        self, theme: Theme, listed: QWidget, centre: QWidget, beside: QWidget, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme, self._listed, self._beside = theme, listed, beside
-        middle = QWidget()
-        self._column = in_column((centre, 1), on=middle, spacing=12)
-        self.side = Scrolled(beside)
-        in_row(listed, (Scrolled(middle), 1), self.side, on=self, margins=(MARGIN, 8, MARGIN, 12), spacing=SPACING)
+        self._theme, self.listed, self.centre, self.beside = theme, QWidget(self), QWidget(), QWidget()
+        self._column = in_column(on=self.centre, spacing=12)
+        self.side = Scrolled(self.beside)
+        middle = Scrolled(self.centre)
+        in_row(self.listed, (middle, 1), self.side, on=self, margins=(MARGIN, 8, MARGIN, 12), spacing=SPACING)
         self._stacked = False
+
+    def show_parts(self, suspect: QWidget, summary: QWidget) -> None:
+        """Show the current suspect, whose parent is `centre`, and the summary, whose parent is `beside`."""
+        self._column.insertWidget(0, suspect, 1)
+        in_column(summary, on=self.beside)
 
     def fit(self) -> None:
         """Arrange the columns for the text size and the width of the window."""
         around = 2 * (MARGIN + SPACING)
         stacked = self.width() < self._theme.px(LIST_PX + CENTRE_PX + SIDE_PX) + around
-        self._listed.setFixedWidth(self._theme.px(LIST_PX) if stacked else self._theme.side(LIST_PX))
-        needed = self._beside.minimumSizeHint().width() + self.side.verticalScrollBar().sizeHint().width()
+        self.listed.setFixedWidth(self._theme.px(LIST_PX) if stacked else self._theme.side(LIST_PX))
+        needed = self.beside.minimumSizeHint().width() + self.side.verticalScrollBar().sizeHint().width()
         self.side.setFixedWidth(max(self._theme.side(SIDE_PX), needed))
         if stacked == self._stacked:
             return
         self._stacked = stacked
         if stacked:
             self._column.addWidget(self.side.takeWidget())
-            self._beside.show()
+            self.beside.show()
         else:
-            self._column.removeWidget(self._beside)
-            self.side.setWidget(self._beside)
+            self._column.removeWidget(self.beside)
+            self.side.setWidget(self.beside)
         self.side.setVisible(not stacked)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -73,7 +73,9 @@ class TriagePanel(QStackedWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.hint = EmptyHint("Label triage", "Looking for suspects…")
+        self.hint = EmptyHint("Label triage", "Looking for suspects…", parent=self)
+        self.columns = TriageColumns(self.session.theme, self)
+        self.list = self.columns.listed
         self.filter = QComboBox()
         for name in (ALL, TODO, DONE):
             self.filter.addItem(name.capitalize(), name)
@@ -94,14 +96,13 @@ class TriagePanel(QStackedWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.list = QWidget()
         top = in_row((self.filter, 1), caption("Suspicion from", self.least), self.least)
         self.also = label("", "caption", wrap=True)
         in_column(top, self.also, (self.table, 1), on=self.list)
-        self.suspect = SuspectCard(self.session, self.model, self._loader)
+        self.suspect = SuspectCard(self.session, self.model, self._loader, self.columns.centre)
         self.pairs = PairWindow(self.session, self.suspect)
-        self.summary = TriageSummary(self.model)
-        self.columns = TriageColumns(self.session.theme, self.list, self.suspect, self.summary)
+        self.summary = TriageSummary(self.model, self.columns.beside)
+        self.columns.show_parts(self.suspect, self.summary)
         self.addWidget(self.hint)
         self.addWidget(self.columns)
 
