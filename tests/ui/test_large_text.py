@@ -39,7 +39,6 @@ from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
-from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.ui.widgets.tables.row_table import head_width, set_row_height
 from workbench.ui.window.frame.rail import Rail

@@ -35,7 +35,7 @@ class RetrievalViews(QTabWidget):
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
         self._makers: dict[int, Callable[[QWidget], QWidget]] = {}  # of the views, in the place that they are given
-        self._columns: dict[int, QVBoxLayout] = {}
+        self._places: dict[int, tuple[QWidget, QVBoxLayout]] = {}
         self._made: dict[int, QWidget] = {0: queries}
         self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
         self._add(
@@ -58,8 +58,8 @@ class RetrievalViews(QTabWidget):
     def make(self, index: int) -> QWidget:
         """The view of a tab, made now if it does not exist yet."""
         if index not in self._made:
-            column = self._columns[index]
-            self._made[index] = self._makers[index](column.parentWidget())  # one that came there later is styled again
+            place, column = self._places[index]
+            self._made[index] = self._makers[index](place)  # one that came there later is styled again
             column.addWidget(self._made[index])
             self._session.part_made.emit(self._made[index])
         return self._made[index]
@@ -96,4 +96,4 @@ class RetrievalViews(QTabWidget):
         column.setContentsMargins(0, 0, 0, 0)
         index = self.addTab(holder, title)
         self.setTabToolTip(index, tip)
-        self._makers[index], self._columns[index] = maker, column
+        self._makers[index], self._places[index] = maker, (holder, column)
