@@ -376,17 +376,52 @@ def test_the_table_is_saved_as_csv(qtbot, session, workspace, tmp_path, monkeypa
     assert float(second[4]) == float(shown_cells[1][4])
 
 
+def beside_costs(view):
+    """The places of all columns but the title, time and memory."""
+    kinds = [column.kind for column in view.table.columns]
+    return [place for place in range(1, len(kinds)) if kinds[place] not in (Kind.SECONDS, Kind.MEMORY)]
+
+
+def test_time_and_memory_give_way_before_the_table_scrolls_unless_the_groups_are_ordered_by_them(
+    qtbot, session, workspace
+):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    view, others = page.groups, beside_costs(page.groups)
+    seconds, memory = range(len(view.table.columns))[-2:]
+    page.resize(2000, 640)
+    qtbot.settle(page)
+    assert not view.isColumnHidden(seconds)
+    least = view.sizeHintForColumn(0) + theme.text_px(TITLE_PX)
+    narrow = sum(view.sizeHintForColumn(column) for column in others) + least + page.width() - view.viewport().width()
+    page.resize(narrow, 640)
+    qtbot.settle(page)
+    assert view.isColumnHidden(seconds)
+    assert view.isColumnHidden(memory)
+    assert view.horizontalScrollBar().maximum() == 0
+    assert "Memory MB, peak" in view.table.cells()[0], "Copy table has them"
+    view.order_by(memory)
+    qtbot.settle(page)
+    assert not view.isColumnHidden(memory)
+    page.resize(2000, 640)
+    qtbot.settle(page)
+    assert not view.isColumnHidden(seconds)
+    assert view.columnWidth(seconds) >= view.sizeHintForColumn(seconds)
+
+
 def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, session, workspace, monkeypatch):
     for name in ("Photographs of trees", "Drawings of many houses"):
         store(workspace, {1: np.linspace(0, 1, COUNT)}, name=name)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     view = page.groups
-    page.resize(page.minimumSizeHint().width(), 640)  # the drawn intervals take no spare room there
+    view.setFixedWidth(300)  # the drawn intervals take no spare room there
     qtbot.settle(page)
     needed, width = view.sizeHintForColumn(0), view.columnWidth
-    others = sum(width(column) for column in range(1, len(view.table.columns)))
-    page.resize(others + needed - 10 + page.width() - view.viewport().width(), 640)
+    others = sum(width(column) for column in beside_costs(view))
+    view.setFixedWidth(others + needed - 10 + view.width() - view.viewport().width())
     qtbot.settle(page)
     # A stretched column may still have the width that other rows left it.
     monkeypatch.setattr(view, "columnWidth", lambda column: width(column) if column else needed - 10)
@@ -419,9 +454,10 @@ def test_titles_that_would_be_cut_anyway_give_way_before_the_table_scrolls(qtbot
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     view = page.groups
-    others = sum(view.columnWidth(column) for column in range(1, len(view.table.columns)))
+    others = sum(view.columnWidth(column) for column in beside_costs(view))
     for spare, scrolls in ((0, False), (-1, True)):
-        page.resize(others + theme.text_px(SHORTENED_PX) + spare + page.width() - view.viewport().width(), 640)
+        around = view.width() - view.viewport().width()
+        view.setFixedWidth(others + theme.text_px(SHORTENED_PX) + spare + around)  # narrower than the page may be
         qtbot.settle(page)
         assert view.sizeHintForColumn(0) > view.columnWidth(0)
         assert (view.horizontalScrollBar().maximum() > 0) is scrolls

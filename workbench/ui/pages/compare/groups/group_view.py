@@ -71,12 +71,14 @@ class GroupView(QTableView):
     def fit(self) -> None:
         """Set the height to that of the rows, and give the first column the width that the others leave.
 
-        If that is too narrow for the titles, the column gets the width it needs, and the table scrolls sideways.
-        Titles that would be shortened even then give way first.
+        If that is too narrow for the titles, time and memory are left out, which the tab Cost has, too. If that is not
+        enough, the column gets the width it needs, and the table scrolls sideways. Titles that would be shortened even
+        then give way first.
         """
         self._row_px = theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         header = self.horizontalHeader()
+        self._show_costs(True)
         header.setSortIndicator(*self.table.ordered)
         header.setResizeContentsPrecision(ALIKE)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -95,8 +97,12 @@ class GroupView(QTableView):
         header = self.horizontalHeader()
         if self._intervals > 0:
             self.setColumnWidth(self._intervals, theme.text_px(INTERVAL_PX))
-        rest = sum(self.columnWidth(column) for column in range(1, header.count()))
         room = self.viewport().width()
+        self._show_costs(True)
+        rest = self._rest()
+        if rest + self._shortest > room:
+            self._show_costs(False)
+            rest = self._rest()
         wide = rest + self._shortest > room
         titles = self._titles + theme.text_px(TITLE_BESIDE)
         if self._intervals > 0 and (free := room - rest - titles) > 0:
@@ -111,6 +117,17 @@ class GroupView(QTableView):
         rows = max(1, min(MOST_ROWS, most, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
         self.setFixedHeight(header.sizeHint().height() + rows * self._row_px + 2 * self.frameWidth() + bar)
+
+    def _rest(self) -> int:
+        """Px of all shown columns but the first."""
+        return sum(self.columnWidth(column) for column in range(1, self.horizontalHeader().count()))
+
+    def _show_costs(self, shown: bool) -> None:
+        """Show or hide time and memory; one by which the groups are ordered stays."""
+        by = self.table.ordered[0]
+        for place, column in enumerate(self.table.columns):
+            if column.kind in (Kind.SECONDS, Kind.MEMORY):
+                self.setColumnHidden(place, not shown and place != by)
 
     def show_more(self, alone: bool, page_height: int = 0) -> None:
         """Have more rows in view where nothing but the title stands above the table, and in a high page.
