@@ -14,6 +14,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import deleted_checkpoints, journal
 from workbench.workspace.folders.deleted_checkpoints import NAME
+from workbench.workspace.folders.run_folders import sizes_of_runs
 from workbench.workspace.news import Place, Watch
 from workbench.workspace.repairs.repair import repair
 from workbench.workspace.repairs.verification import verify
@@ -71,6 +72,19 @@ def test_the_best_checkpoint_stays_where_it_is_wanted(workspace, run):
     assert day_of(workspace, run) == "", "there is one"
     assert workspace.delete_checkpoints([run]).freed == {run: BEST}
     assert set(json.loads((workspace.folder(run) / NAME).read_text("utf-8"))) == {"last.pt", "best.pt"}
+
+
+def test_one_file_with_both_names_is_freed_once_and_only_with_both(workspace, run):
+    """As in a run at a place whose last epoch is its best."""
+    folder = workspace.folder(run)
+    before = sizes_of_runs(workspace.path, [run])[run].bytes
+    (folder / "best.pt").unlink()
+    (folder / "best.pt").hardlink_to(folder / "last.pt")
+    assert sizes_of_runs(workspace.path, [run])[run].bytes == before - BEST
+    assert to_be_freed(workspace, [run]).freed == {run: LAST}
+    assert to_be_freed(workspace, [run], keep_best=True).freed == {}, "the best one is the same file"
+    assert workspace.delete_checkpoints([run]).freed == {run: LAST}
+    assert sizes_of_runs(workspace.path, [run])[run].bytes < before - LAST
 
 
 def test_without_a_best_checkpoint_the_last_one_is_the_network_and_stays(workspace, run):

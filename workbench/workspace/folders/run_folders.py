@@ -100,6 +100,7 @@ def sizes_of_runs(
 def _size_of(workspace: Path, run_id: int) -> FolderSize:
     """Raises Problem for a folder that cannot be read."""
     total, waiting, folders = 0, [str(folder_of(workspace, run_id))], list[tuple[str, int]]()
+    linked: set[int] = set()  # numbers of files with several names: they are counted at the first one
     while waiting:
         path = waiting.pop()
         try:
@@ -110,7 +111,9 @@ def _size_of(workspace: Path, run_id: int) -> FolderSize:
                         waiting.append(entry.path)
                     else:
                         with suppress(FileNotFoundError):  # it was replaced meanwhile
-                            total += entry.stat(follow_symlinks=False).st_size
+                            fact = entry.stat(follow_symlinks=False)
+                            total += fact.st_size if fact.st_ino not in linked else 0
+                            linked |= {fact.st_ino} if fact.st_nlink > 1 else set()
         except FileNotFoundError:
             continue  # it is being deleted
         except OSError as error:

@@ -1,6 +1,7 @@
 """Deletes checkpoints of runs that have ended, to free space; what was measured of them stays."""
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,8 @@ def to_be_freed(
         try:
             with workspace.reading() as db:
                 _refuse(db, run_id)
-            size = sum(path.stat().st_size for path in _files(workspace.folder(run_id), keep_best))
+            folder = workspace.folder(run_id)
+            size = _freed(_held(folder), {path.name for path in _files(folder, keep_best)})
         except (Problem, OSError) as error:
             space.kept[run_id] = _sentence(run_id, error)
         else:
@@ -109,7 +111,7 @@ def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> tuple[int
     with workspace.reading() as db:
         _refuse(db, run_id)
         paths = _files(folder, keep_best)
-        deleted = _facts(db, run_id, paths)
+        deleted, held = _facts(db, run_id, paths), _held(folder)
     if not paths:
         return 0, ""
     unnoted = ""
@@ -128,7 +130,7 @@ def _delete(workspace: OpenWorkspace, run_id: int, keep_best: bool) -> tuple[int
             unnoted = f"The checkpoints of run {run_id} were deleted; there was no space to note when."
         with suppress(files.NoSpace), workspace.writing() as db:  # a row whose file is gone harms nothing
             _forget_rows(db, run_id, [path for path in paths if path.name in gone])
-    freed = sum(one.bytes for name, one in deleted.items() if name not in stays)
+    freed = _freed(held, deleted.keys() - stays.keys())
     kept = " and ".join(f"{name} ({reason})" for name, reason in stays.items())
     return freed, f"Of run {run_id} {kept} cannot be deleted." if kept else unnoted
 
@@ -139,6 +141,18 @@ def _files(folder: Path, keep_best: bool) -> list[Path]:
     if keep_best and not best.exists():
         return []
     return [path for path in ((last,) if keep_best else (last, best)) if path.exists()]
+
+
+def _held(folder: Path) -> dict[str, tuple[tuple[int, int], int]]:
+    """The file (device, number) and the bytes of each checkpoint, by its name: one file may have both names."""
+    facts = {name: os.lstat(folder / name) for name in CHECKPOINTS.values() if (folder / name).exists()}
+    return {name: ((fact.st_dev, fact.st_ino), fact.st_size) for name, fact in facts.items()}
+
+
+def _freed(held: Mapping[str, tuple[tuple[int, int], int]], gone: Set[str]) -> int:
+    """The bytes of the files that have no name any more without these."""
+    stay = {file for name, (file, _) in held.items() if name not in gone}
+    return sum({file: size for file, size in held.values() if file not in stay}.values())
 
 
 def _facts(db: Connection, run_id: int, paths: Iterable[Path]) -> dict[str, Deleted]:
