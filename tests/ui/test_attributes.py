@@ -227,6 +227,19 @@ def test_many_images_are_measured_when_asked(qtbot, session, page, monkeypatch):
     qtbot.waitUntil(lambda: panel.measured is not None)
 
 
+def test_of_many_images_another_attribute_can_be_chosen_first(qtbot, session, workspace, run, page, monkeypatch):
+    monkeypatch.setattr("workbench.ui.pages.retrieval.attributes.panel.AT_ONCE", 10)
+    tagged(workspace, run, "light", np.where(CAMERAS, "day", "night"))
+    panel = opened(page)
+    qtbot.waitUntil(lambda: panel.asked.count() == 2)
+    assert panel.asked.isVisible()
+    panel.asked.setFocus()
+    QTest.keyClick(panel.asked, Qt.Key.Key_Down)
+    QTest.mouseClick(panel.ask.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert (panel.measured.attribute, panel.attribute.currentText()) == ("light", "light")
+
+
 def test_tags_that_change_are_measured_anew(qtbot, session, workspace, panel, run):
     before = panel.measured
     tag_sample(workspace, workspace.run(run.run_id).dataset_id, int(run.ids[0]), "camera=rear")
@@ -235,12 +248,36 @@ def test_tags_that_change_are_measured_anew(qtbot, session, workspace, panel, ru
     assert panel.measured.cells[2][2].images == before.cells[2][2].images + 1
 
 
+def test_the_attribute_stays_in_another_evaluation(qtbot, session, workspace, run, page):
+    tagged(workspace, run, "light", np.where(CAMERAS, "day", "night"))
+    panel = opened(page)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.attribute.setFocus()
+    QTest.keyClick(panel.attribute, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: panel.measured is not None and panel.measured.attribute == "light")
+    session.show_evaluation(run.evaluations[0])
+    qtbot.waitUntil(lambda: panel.measured is not None and panel.measured.epoch == 1)
+    assert panel.measured.attribute == panel.attribute.currentText() == "light"
+
+
+def test_tags_of_another_kind_change_nothing(qtbot, session, workspace, panel, run):
+    before, dataset_id = panel.measured, workspace.run(run.run_id).dataset_id
+    change_tags(workspace, dataset_id, [(int(run.ids[0]), "label wrong"), (int(run.ids[1]), "light=day")])
+    session.choices_changed.emit({"sample_tags"})
+    qtbot.waitUntil(lambda: panel.attribute.count() == 2)
+    assert panel.measured is before
+    assert (panel.currentIndex(), panel.attribute.currentText()) == (TABLES, "camera")
+
+
 def test_what_cannot_be_read_is_said_and_can_be_asked_for_again(qtbot, session, page, run, workspace):
     for path in workspace.folder(run.run_id).glob("embeddings-*.npy"):
         path.unlink()
     panel = opened(page)
     qtbot.waitUntil(lambda: "embeddings" in panel.ask.sentence.text())
     assert panel.currentIndex() == ASK
+    QTest.mouseClick(panel.ask.go, Qt.MouseButton.LeftButton)
+    assert panel.currentIndex() == MEASURING
+    qtbot.waitUntil(lambda: panel.currentIndex() == ASK)
 
 
 def test_the_tables_are_copied_and_saved(qtbot, panel, tmp_path):

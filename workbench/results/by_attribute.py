@@ -202,7 +202,7 @@ def all_attributes(workspace: Workspace, evaluation_id: int, progress: Progress 
         Problem: as `attributes_of`.
         Cancelled: by `progress`.
     """
-    names = attributes_of(workspace, evaluation_id)
+    names = list(attributes_of(workspace, evaluation_id))
     fits = MOST_PAIRS // len(workspace.queries(evaluation_id).sample_ids) ** 2 if names else 0
     measured, refused = list[ByAttribute](), dict[str, None]()
     for name in names[:fits]:
@@ -213,15 +213,25 @@ def all_attributes(workspace: Workspace, evaluation_id: int, progress: Progress 
     return AllAttributes(tuple(measured), tuple(names[fits:]), tuple(refused))
 
 
-def attributes_of(workspace: Workspace, evaluation_id: int) -> list[str]:
-    """The attributes of which an image of the evaluation has a value, sorted.
+def attributes_of(workspace: Workspace, evaluation_id: int) -> dict[str, int]:
+    """The attributes of which an image of the evaluation has a value, by name.
+
+    Returns:
+        Of each a number that is another one when images of the data set have other values; it is of this process.
 
     Raises:
         Problem: the run has no data set, or there is no such evaluation.
     """
     dataset_id = _dataset_of(workspace, workspace.evaluation(evaluation_id).run_id)
     there = set(workspace.queries(evaluation_id).sample_ids.tolist())
-    return attributes(tag for tag, members in all_tags(workspace, dataset_id).items() if not there.isdisjoint(members))
+    by_tag = all_tags(workspace, dataset_id)
+    names = attributes(tag for tag, members in by_tag.items() if not there.isdisjoint(members))
+    numbers = dict.fromkeys(names, 0)
+    for tag, members in by_tag.items():
+        name, value = attribute_of(tag)
+        if name in numbers:
+            numbers[name] = hash((numbers[name], value, tuple(members)))
+    return numbers
 
 
 def _dataset_of(workspace: Workspace, run_id: int) -> int:

@@ -235,10 +235,20 @@ def test_few_queries_are_said(workspace):
 def test_an_attribute_that_no_image_has_is_refused_with_those_that_there_are(workspace, run):
     with pytest.raises(UnknownName, match=r"No image of this evaluation has a value of 'view'. Its attributes: camera"):
         by_attribute(workspace, run.evaluations[0], "view")
-    assert attributes_of(workspace, run.evaluations[0]) == ["camera"]
+    assert list(attributes_of(workspace, run.evaluations[0])) == ["camera"]
     other = store_run(workspace, LABELS, name="Other", with_proxies=False)
     with pytest.raises(UnknownName, match=r"workbench tags RUN --import TABLE\.csv"):
         by_attribute(workspace, other.evaluations[0], "view")
+
+
+def test_the_number_of_an_attribute_changes_with_its_values_alone(workspace, run):
+    tag(workspace, run, ["day", "night"] * 54, "light")
+    before = attributes_of(workspace, run.evaluations[0])
+    assert attributes_of(workspace, run.evaluations[0]) == before
+    change_tags(workspace, workspace.run(run.run_id).dataset_id, [(int(run.ids[0]), "camera=rear")])
+    after = attributes_of(workspace, run.evaluations[0])
+    assert after.keys() == before.keys() == {"camera", "light"}
+    assert (after["camera"] == before["camera"], after["light"] == before["light"]) == (False, True)
 
 
 def test_embeddings_that_are_not_finite_are_a_problem(workspace, run, monkeypatch):

@@ -22,7 +22,7 @@ Index = QModelIndex | QPersistentModelIndex
 SCORE, ABOVE = "score", "above"  # what a cell shows
 SHOWN = {SCORE: "Score", ABOVE: "Above chance"}
 CELL_PX, MOST_PX, NAME_PX, ROW_PX = 68, 130, 190, 28  # at 100% text: narrowest and widest column, names, height
-BOLD_PX, FRAME = 10, 2  # that the title of the chosen column needs in addition, and the frame of the chosen cell
+BOLD_PX, FRAME = 16, 2  # that the title of the chosen column needs in addition, and the frame of the chosen cell
 HEAT = 0.75  # of the way to the hottest colour that values take; the first quarter says that there is one
 
 

@@ -71,7 +71,7 @@ Shown = tuple[Workspace, int | None]
 class Offered:
     """What can be measured of an evaluation."""
 
-    attributes: list[str]
+    attributes: dict[str, int]  # by name a number that changes with the values of the images
     images: int
 
 
@@ -87,8 +87,9 @@ class AttributesPanel(QStackedWidget):
         self.session = session
         self.measured: ByAttribute | None = None
         self._kept: dict[str, ByAttribute] = {}  # by attribute, of the shown evaluation
-        self._offered = Offered([], 0)
-        self._newest = Newest(session)
+        self._before: str | None = None  # the attribute that was shown last
+        self._newest, self._reading = Newest(session), Newest(session)
+        self._offered, self._stale = Offered({}, 0), False  # stale: tags were changed since it was read
         self._shown: Shown | None = None  # what is asked for, or shown
         self._build()
         self._connect()
@@ -97,10 +98,13 @@ class AttributesPanel(QStackedWidget):
         self.none = EmptyHint("No attributes", NO_ATTRIBUTE, "Tags from a table…")
         self.ask = EmptyHint("Across the values of an attribute", WHY, "Measure")
         self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
-        self.attribute = ElidedBox()
-        self.attribute.setMinimumContentsLength(12)
-        self.attribute.setAccessibleName("Attribute")
-        self.attribute.setToolTip("Whose values are compared: a column of the table of tags")
+        self.attribute, self.asked = ElidedBox(), ElidedBox()  # beside the tables, and above the button that asks
+        self.asked.setModel(self.attribute.model())
+        for box in (self.attribute, self.asked):
+            box.setMinimumContentsLength(12)
+            box.setAccessibleName("Attribute")
+            box.setToolTip("Whose values are compared: a column of the table of tags")
+        self.ask.insert_above_button(self.asked)
         self.metrics = Segments("Score", [(metric, TITLES[metric]) for metric in METRICS])
         self.metrics.set_value(MAP)
         self.what = Segments("Cells", list(SHOWN.items()))
@@ -136,6 +140,7 @@ class AttributesPanel(QStackedWidget):
         self.ask.pressed.connect(self._measure)
         self.measuring.pressed.connect(self._cancel)
         self.attribute.activated.connect(self._show_attribute)
+        self.asked.activated.connect(self.attribute.setCurrentIndex)
         self.metrics.chosen.connect(self._draw)
         self.what.chosen.connect(self._draw)
         self.cells.clicked.connect(self._cell_clicked)
@@ -157,31 +162,54 @@ class AttributesPanel(QStackedWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._show_evaluation()
+        self._look_again()
 
     def _hear_choices(self, changed: set[str]) -> None:
         if "sample_tags" in changed:
-            self._shown = None
-            self._show_evaluation()
+            self._stale = True
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """Read the attributes again where tags have changed; what was measured stays if it was of the same values."""
+        if self._stale and self.isVisible() and self._shown is not None and self._shown[1] is not None:
+            self._stale = False
+            work = partial(_offered, self._shown)
+            self._reading.ask("Attributes of the images", work, self._offer, quiet=True)
 
     def _show_evaluation(self) -> None:
         """Offer the attributes of the shown evaluation, as soon as the view is visible."""
         shown = (self.session.workspace, self.session.evaluation_id)
         if self.isVisible() and shown != self._shown:
             self._shown = shown
-            self._kept = {}
+            self._kept, self._offered, self._stale = {}, Offered({}, 0), False
             self._newest.cancel()
+            self._reading.cancel()
+            self._before = self.attribute.currentData() or self._before
+            self.attribute.clear()
             self.show_measured(None)
-            if shown[1] is not None:
-                work = partial(_offered, shown)
-                self._newest.ask("Attributes of the images", work, self._offer, self._refuse, quiet=True)
+            self._read()
+
+    def _read(self) -> None:
+        """Read which attributes there are."""
+        if self._shown is not None and self._shown[1] is not None:
+            self.setCurrentIndex(MEASURING)
+            work = partial(_offered, self._shown)
+            self._reading.ask("Attributes of the images", work, self._offer, self._refuse, quiet=True)
 
     def _offer(self, offered: Offered) -> None:
-        self._offered = offered
-        before = self.attribute.currentData()
+        """Offer attributes; the chosen one is measured, unless its values are those that were read before."""
+        before, self._offered = self._offered.attributes, offered
+        same = {name for name, values in offered.attributes.items() if before.get(name) == values}
+        self._kept = {name: measured for name, measured in self._kept.items() if name in same}
+        chosen = self.attribute.currentData() or self._before
         self.attribute.clear()
         for name in offered.attributes:
             self.attribute.addItem(visible(name), name)
-        self.attribute.setCurrentIndex(max(0, self.attribute.findData(before)))
+        self.attribute.setCurrentIndex(max(0, self.attribute.findData(chosen)))
+        self.asked.setCurrentIndex(self.attribute.currentIndex())
+        if chosen in same:
+            return
+        self._newest.cancel()
         if not offered.attributes:
             self.setCurrentIndex(NONE)
         elif offered.images <= AT_ONCE:
@@ -200,6 +228,8 @@ class AttributesPanel(QStackedWidget):
 
     def _measure(self) -> None:
         name = self.attribute.currentData()
+        if name is None:  # they could not be read, or that was cancelled
+            self._read()
         if self._shown is None or self._shown[1] is None or name is None:
             return
         self.setCurrentIndex(MEASURING)
@@ -213,6 +243,7 @@ class AttributesPanel(QStackedWidget):
 
     def _cancel(self) -> None:
         self._newest.cancel()
+        self._reading.cancel()
         self.show_measured(None)
 
     def _refuse(self, problem: Problem) -> None:
@@ -224,6 +255,7 @@ class AttributesPanel(QStackedWidget):
         self.measured = measured
         self.setCurrentIndex(ASK if measured is None else TABLES)
         self.ask.say(WHY)
+        self.asked.setCurrentIndex(self.attribute.currentIndex())
         if measured is None:
             return
         first, *rest = measured.sentences
@@ -239,8 +271,9 @@ class AttributesPanel(QStackedWidget):
     def _draw(self) -> None:
         if self.measured is None:
             return
-        at, row = self.cells.currentIndex(), self.own_table.currentIndex().row()
+        at = self.cells.currentIndex()
         place = (at.row(), at.column()) if self.cells.selectionModel().hasSelection() else None
+        row = self.own_table.currentIndex().row() if self.own_table.selectionModel().hasSelection() else -1
         self.matrix.show(self.measured, self.metrics.value(), self.what.value())
         self.own.titles = own_titles(self.measured)[1:]
         self.own.show(self.measured.own)
@@ -343,7 +376,7 @@ def _offered(shown: Shown, progress: Progress) -> Offered:
     workspace, evaluation_id = shown
     assert evaluation_id is not None
     if workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id is None:
-        return Offered([], 0)
+        return Offered({}, 0)
     return Offered(attributes_of(workspace, evaluation_id), len(workspace.queries(evaluation_id).sample_ids))
 
 
