@@ -75,8 +75,8 @@ class RetrievalViews(QTabWidget):
         panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
         return panel
 
-    def _attributes(self) -> QWidget:
-        panel = AttributesPanel(self._session)
+    def _attributes(self, place: QWidget) -> QWidget:
+        panel = AttributesPanel(self._session, place)
         panel.chosen.connect(self.cell_chosen)
         panel.table_asked.connect(self.tags_asked)
         panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
