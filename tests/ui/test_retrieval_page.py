@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from tests.ui.browsed import at_rest, open_page, open_trained
 from tests.ui.browsed import listed as listed_in_order
 from tests.ui.seen import pictured
-from tests.ui.trained import evaluated, trained_run
+from tests.ui.trained import evaluated, image_set, trained_run
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
 from workbench.ui.pages.retrieval.model import reading
@@ -115,7 +115,10 @@ def test_why_a_query_has_no_picture_is_in_its_tooltip_where_a_long_path_has_no_r
 
 
 def test_an_evaluation_without_failures_says_so(qtbot, session, workspace, tmp_path, monkeypatch):
-    monkeypatch.setattr("tests.ui.trained.evaluated", lambda images, epoch, spread: evaluated(images, epoch, 0.01))
+    monkeypatch.setattr(
+        "tests.ui.trained.evaluated_blobs",
+        lambda count, epoch, spread: evaluated(image_set(count), epoch, 0.01),
+    )
     page = open_trained(qtbot, session, workspace, tmp_path / "cache")
     page.queries.failures.click()
     assert page.queries.nothing.isVisible()
