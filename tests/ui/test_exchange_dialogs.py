@@ -222,6 +222,7 @@ def test_one_file_of_named_arrays_needs_no_file_of_labels(qtbot, session, window
     session.analysis.close()
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_embeddings_that_are_only_searched_open_on_their_own_page(qtbot, session, window, arrays):
     dialog = window.run_actions.exchange.ask_import()
     dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
@@ -346,7 +347,7 @@ def images_dialog(qtbot, window):
     return window.findChildren(OtherImagesDialog)[-1]
 
 
-@pytest.mark.slow  # test_testing_ticked_runs.py has the networks of two runs, tested by the same process
+@pytest.mark.slow  # by the real process; test_testing_ticked_runs.py has the networks of two runs, tested by a thread
 def test_the_network_of_a_run_is_tested_on_a_folder_of_other_images(qtbot, session, window, digits, notices):
     run_id, folder = digits
     session.show_run(run_id)

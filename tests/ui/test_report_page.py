@@ -112,13 +112,6 @@ def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
     assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
-def test_the_preview_follows_the_ticks(process_page, qtbot):
-    qtbot.waitUntil(lambda: process_page.preview.count >= 3)
-    tick_only(process_page, "summary")
-    assert process_page.choices.sections() == ["summary"]
-    qtbot.waitUntil(lambda: process_page.preview.count == 1)
-
-
 def test_pages_are_shown_at_reading_width_and_zoomed(whole_page, qtbot):
     preview = whole_page.preview
     qtbot.waitUntil(lambda: preview.count >= 3)
@@ -139,18 +132,7 @@ def test_pages_are_shown_at_reading_width_and_zoomed(whole_page, qtbot):
     qtbot.waitUntil(lambda: preview.page_word.text() == f"Page 2 of {preview.count}")
 
 
-def test_a_clicked_section_comes_into_sight(whole_page, qtbot):
-    qtbot.waitUntil(lambda: whole_page.preview.count >= 3 and bool(whole_page.model.sections))
-    qtbot.waitUntil(lambda: whole_page.preview.area.verticalScrollBar().maximum() > 1500)
-    row = whole_page.choices.sections().index("environment")
-    where = whole_page.choices.list.visualItemRect(whole_page.choices.list.item(row)).center()
-    qtbot.mouseClick(whole_page.choices.list.viewport(), Qt.MouseButton.LeftButton, pos=where)
-    last = whole_page.model.sections["environment"]
-    assert last >= 3
-    assert whole_page.preview.page == last
-
-
-def test_sections_name_their_page_also_those_with_a_long_name_and_the_button_how_much_it_writes(whole_page, qtbot):
+def test_sections_name_their_page_also_those_with_a_long_name_and_a_clicked_one_comes_into_sight(whole_page, qtbot):
     assert whole_page.export_button.text() == "Export 2 formats"
     whole_page.formats.boxes["pdf"].click()
     assert whole_page.export_button.text() == "Export 1 format"
@@ -164,6 +146,13 @@ def test_sections_name_their_page_also_those_with_a_long_name_and_the_button_how
     assert elided != words
     assert elided[-3:] == words[-3:]
     assert listed.sizeHintForColumn(0) <= listed.viewport().width(), "at 100% text all names are whole"
+    qtbot.waitUntil(lambda: whole_page.preview.area.verticalScrollBar().maximum() > 1500)
+    row = whole_page.choices.sections().index("environment")
+    where = listed.visualItemRect(listed.item(row)).center()
+    qtbot.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    last = whole_page.model.sections["environment"]
+    assert last >= 3
+    assert whole_page.preview.page == last
 
 
 def test_the_key_of_the_export_works_while_a_text_is_typed(drawn_page, qtbot, tmp_path):
@@ -233,7 +222,10 @@ def test_another_paper_is_drawn_anew(drawn_page, qtbot):
     qtbot.waitUntil(shorter)
 
 
-def test_export_writes_the_ticked_formats_under_the_given_title(process_page, qtbot, tmp_path):
+def test_the_preview_follows_the_ticks_and_export_writes_the_ticked_formats_under_the_given_title(
+    process_page, qtbot, tmp_path
+):
+    qtbot.waitUntil(lambda: process_page.preview.count >= 3)
     process_page.choices.title.setText("<i>My & title</i>")
     process_page.formats.boxes["pdf"].setChecked(False)
     process_page.formats.boxes["csv"].setChecked(True)
@@ -246,6 +238,9 @@ def test_export_writes_the_ticked_formats_under_the_given_title(process_page, qt
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert process_page.written.open_file.isVisible()
+    tick_only(process_page, "summary")
+    assert process_page.choices.sections() == ["summary"]
+    qtbot.waitUntil(lambda: process_page.preview.count == 1)
 
 
 def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):

@@ -197,7 +197,9 @@ def test_the_open_set_is_shown_beside_the_stores(qtbot, session, workspace, run)
     assert side.sentence.text() == "Open-set identification was not measured: no two classes have two images."
 
 
-@pytest.mark.parametrize(("lacking", "side"), [("new_classes", "new"), ("open_set", "open")])
+@pytest.mark.parametrize(
+    ("lacking", "side"), [("new_classes", "new"), pytest.param("open_set", "open", marks=pytest.mark.slow)]
+)
 def test_an_older_measurement_offers_to_measure_what_it_lacks(qtbot, session, workspace, run, lacking, side):
     whole = deployment(workspace, session.evaluation_id, [], 0.001)
     older = {name: value for name, value in whole.items() if name != lacking}

@@ -67,6 +67,7 @@ def opened(qtbot, window):
     return window.findChildren(OtherImagesDialog)[-1]
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_two_ticked_networks_are_tested_and_compared_as_one_group(qtbot, session, window, seeds, folder, notices):
     ticked(qtbot, session, seeds)
     action = window.run_actions.exchange.test_ticked
