@@ -196,12 +196,9 @@ class ParamsForm(QWidget):
     def _place(self) -> None:
         """Lay the rows out, unless they stand so already: each edit comes here, and to place them takes longest."""
         lines = self._lines(self._cell_of) if self._cell_of is not None else []
-        placed = (
-            self._labels_above, list(self._rows.values()), list(self._below), [list(line.items()) for line in lines],
-        )  # fmt: skip
-        if placed == self._placed:
+        before, self._placed = self._placed, (self._labels_above, [*self._rows.values()], list(self._below), lines)
+        if before == self._placed:
             return
-        self._placed = placed
         if self._cell_of is not None:
             self._place_in_lines(lines)
             return
