@@ -1,5 +1,9 @@
 """Runs that are really trained, for tests: the sample project with few epochs, or any other config."""
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +32,14 @@ def trained(workspace: Workspace, values: dict[str, Any]) -> int:
 
 def sample_space(folder: Path, epochs: int) -> Path:
     """A new workspace in the folder whose run 1 is the sample project after so many epochs."""
-    place = folder / "space"
-    with Workspace(place, create=True) as workspace:
+    return Path(shutil.copytree(_whole(epochs), folder / "space"))
+
+
+@cache
+def _whole(epochs: int) -> Path:
+    """The workspace that `sample_space` copies, trained once in a process."""
+    folder = Path(tempfile.mkdtemp(prefix="trained-sample-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with Workspace(folder / "space", create=True) as workspace:
         trained(workspace, sample_values(epochs))
-    return place
+    return folder / "space"

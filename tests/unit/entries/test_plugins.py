@@ -213,7 +213,8 @@ def test_a_job_that_fails_in_a_plug_in_says_whose_defect_it_is(folder, registeri
 def test_whatever_a_plug_in_raises_while_it_trains_is_told_as_its_own(folder, error, tmp_path):
     raises = f"\n    def forward(self, embeddings, labels):\n        raise {error}\n"
     (folder / "own.py").write_text(GOOD.format(name="planted") + raises)
-    config = read_config("sample-digits", ("loss.name=planted", "training.epochs=1"))
+    small = ("backbone.width=8", "evaluation.untrained=false", "training.epochs=1")
+    config = read_config("sample-digits", ("loss.name=planted", *small))
     with Workspace(tmp_path / "workspace", create=True) as workspace:
         job = make_job(workspace, prepare_run(config, workspace), Control()).start()
         assert job.join(HANG)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.trained_sample import sample_values, trained
+from tests.trained_sample import sample_space
 from tests.waits import HANG
 from workbench.config import IMPORTED, KINDS, RunConfig
 from workbench.exchange.imported.unfinished import remove_unfinished
@@ -71,10 +71,7 @@ def pages(tmp_path_factory):
 @pytest.fixture(scope="module")
 def space(tmp_path_factory):
     """A workspace whose run 1 is the sample project after one epoch."""
-    place = tmp_path_factory.mktemp("killed") / "space"
-    with Workspace(place, create=True) as workspace:
-        trained(workspace, sample_values(1))
-    return place
+    return sample_space(tmp_path_factory.mktemp("killed"), 1)
 
 
 @pytest.mark.parametrize("stage", [*STAGES[:2], *(pytest.param(stage, marks=pytest.mark.slow) for stage in STAGES[2:])])

@@ -171,8 +171,8 @@ def told(workspace):
         pytest.param(step, kill, id=f"{step}-{'killed' if kill else 'interrupted'}", marks=slow)
         for step in (0, 5, 15, 37)
         for kill in (True, False)
-        # The test below interrupts a run of the same config within its first and within its last epoch.
-        for slow in [pytest.mark.slow if step == 5 or (not kill and step > 5) else ()]
+        # The test below ends a run of the same config within each of its epochs.
+        for slow in [pytest.mark.slow if step in (5, 15) or (not kill and step > 5) else ()]
     ],
 )
 def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspace, left_alone, ended_at):
