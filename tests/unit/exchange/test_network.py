@@ -209,7 +209,10 @@ def test_a_damaged_checkpoint_is_a_sentence(trained_space, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("adapted", [{"prompts": 2}, {"prompts": 2, "prompt_depth": "shallow"}, {"lora_rank": 2}])
+SHALLOW = pytest.param({"prompts": 2, "prompt_depth": "shallow"}, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("adapted", [{"prompts": 2}, SHALLOW, {"lora_rank": 2}])
 def test_a_transformer_with_prompts_or_adapters_is_followed_for_any_number_of_images(adapted):
     network = build_model("timm", {"model": "test_vit", **adapted}, EmbeddingParams(dim=8), 3).eval()
     network.requires_grad_(False)
