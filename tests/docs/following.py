@@ -26,6 +26,7 @@ SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put be
     "workbench run cub-ce": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=64"),
     "workbench sweep start": EPOCH,
     "workbench sweep start ice-scale": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=112"),
+    "workbench sweep start ice-scale --set dataset.name=omniglot": (*EPOCH, "--seeds", "1"),
     "workbench benchmark fair": (*FAIR, "--methods", "ce,psce", "--set", "backbone.width=4"),
     "workbench benchmark fair --data DATA --on caltech": FAIR,
     "torchrun": EPOCH,
