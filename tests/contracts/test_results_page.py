@@ -115,3 +115,22 @@ def test_what_is_said_of_ccp_and_of_the_twins_is_in_their_tables():
     first, last = ([cells for cells in radii if re.search(end, cells[0])] for end in (", 1$", ", the last$"))
     for before, after in zip(first, last, strict=True):
         assert f"from {before[3]} to {after[3]} ({before[0].split(',')[0]})" in words("Chance-constrained proxies")
+
+
+def test_the_trends_of_the_ablations_are_those_of_their_values():
+    """With the same seeds a paired difference is that of the means; the words follow from its interval."""
+    title = "The papers' ablations"
+    means = {cells[1].split(" (")[0]: numbers(cells[3])[0] for cells in rows(title) if cells[3:] and numbers(cells[3])}
+    pairs = {
+        "ICE: s = 64 is better than s = 16": ("64", "16"), "ICE: s = 64 is better than s = 1": ("64", "s = 1"),
+        "ICE: s = 16": ("16", "s = 1"), "ICE: 2 images of each class": ("2 of each class", "5"),
+        "RankMI: the smallest batch": ("80", "160"), "PSCE: the simplex": ("simplex", "random"),
+    }  # fmt: skip
+    trends = [cells for cells in rows(title) if ": " in cells[0]]
+    for claim, difference, verdict in trends:
+        better, worse = next(pair for words, pair in pairs.items() if claim.startswith(words))
+        mean, low, high = numbers(difference)
+        assert mean == pytest.approx(means[better] - means[worse], abs=0.011), claim
+        seen = "the same direction" if low > 0 else "the opposite" if high < 0 else "not seen (interval contains zero)"
+        assert verdict == seen, claim
+    assert len(trends) == len(pairs)
