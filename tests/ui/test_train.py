@@ -845,7 +845,7 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
              *(Scalar("system/seconds", step, step / 2) for step in (10, 20)))  # fmt: skip
     qtbot.waitUntil(lambda: page.options.axis.buttons["time"].isEnabled())
     qtbot.mouseClick(page.options.axis.buttons["time"], Qt.MouseButton.LeftButton)
-    table = page.curves.batch.table()
+    table = page.curves.batch.numbers()
     assert table.titles == ["time, s", "Loss"], "this run has no norms of the gradient"
     assert table.steps.tolist() == [5.0, 10.0]
     assert page.curves.retrieval.x_title in ("epoch", "time, s")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
@@ -13,8 +13,7 @@ from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
 from workbench.numerals import raised
 from workbench.ui.plots.curve import drawable, lone_points
-from workbench.ui.plots.export import SavedPlot
-from workbench.ui.plots.file_head import Entry, head_px, paint_head
+from workbench.ui.plots.file_head import Entry, RenderedPlot
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
@@ -38,7 +37,7 @@ class Drawn(pg.PlotWidget):
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
-class ChartView(SavedPlot):
+class ChartView(RenderedPlot):
     """Title, picture, note; the pointer's wheel zooms, a double-click shows all."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -67,7 +66,7 @@ class ChartView(SavedPlot):
     def show_chart(self, chart: Chart) -> None:
         """Draw another chart in place of the last one."""
         self._chart = chart
-        self._draw(theme.current())
+        self.dress(theme.current())
         self._entries.clear()
         self.plot.getAxis("bottom").whole = chart.x_title in COUNTS
         self.plot.setLabel("bottom", chart.x_title)
@@ -81,7 +80,7 @@ class ChartView(SavedPlot):
         self.note.setText(raised(chart.note))
         self.note.setVisible(bool(chart.note))
 
-    def _draw(self, look: Tokens) -> None:
+    def dress(self, look: Tokens) -> None:
         """Draw the marks and axes in the colours of a theme."""
         self.plot.setBackground(look.plot_background)
         dress_axes(self.plot.getPlotItem(), self.font(), look)
@@ -98,7 +97,12 @@ class ChartView(SavedPlot):
         places = [[mark.title, *place] for mark in marks for place in zip_longest(mark.x, mark.y, fillvalue="")]
         return [["marks", self._chart.x_title if self._chart is not None else "", "value"], *places]
 
-    def _legend(self) -> list[Entry]:
+    def surface(self) -> Drawn:
+        """The marks with their axes."""
+        return self.plot
+
+    def entries(self) -> list[Entry]:
+        """The legend of a file; of one kind of marks, the title says it."""
         marks = self._chart.marks if self._chart is not None else ()
         strokes = {"dashed": Qt.PenStyle.DashLine}
         entries = [
@@ -106,22 +110,6 @@ class ChartView(SavedPlot):
             for mark, colour in zip(marks, cycle(COLOURS), strict=False)
         ]
         return entries if len(entries) > 1 else []
-
-    def size_in_file(self) -> QSize:
-        """The size of the picture in a file, with title and legend, in px."""
-        width = self.plot.width()
-        return QSize(width, self.plot.height() + head_px(self._legend(), self.font(), width))
-
-    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
-        """Draw the chart, on white with title and legend, in the light theme."""
-        entries = self._legend()
-        paint_head(painter, size, self.title, entries, self.font())
-        head = head_px(entries, self.font(), size.width())
-        self._draw(theme.LIGHT)
-        try:
-            self.plot.render(painter, QRectF(0, head, size.width(), size.height() - head), self.plot.rect())
-        finally:
-            self._draw(theme.current())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -156,7 +144,7 @@ class ChartView(SavedPlot):
         if self._chart is not None:
             self.show_chart(self._chart)
         else:
-            self._draw(theme.current())
+            self.dress(theme.current())
 
 
 def _items(marks: Marks, colour: QColor, look: Tokens) -> list[Any]:

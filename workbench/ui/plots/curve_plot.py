@@ -7,16 +7,14 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.curves.smoothing import exponential_mean
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
 from workbench.ui.plots.curve import Curve
 from workbench.ui.plots.curve_words import breaks_named, course
-from workbench.ui.plots.export import SavedPlot
-from workbench.ui.plots.file_head import Entry, head_px, paint_head
+from workbench.ui.plots.file_head import Entry, RenderedPlot
 from workbench.ui.plots.head import PlotHead
 from workbench.ui.plots.items import Series
 from workbench.ui.plots.legend import LegendButton, swatch
@@ -26,6 +24,7 @@ from workbench.ui.plots.rings import Crossing, Ring, crossing_place
 from workbench.ui.plots.table import CurveNumbers, CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.style import theme
+from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.dialogs.save_file import Content
@@ -40,7 +39,7 @@ PLOTS = count()
 ON_RIGHT = " (right)"  # what the title of a curve with the axis at the right ends with
 
 
-class CurvePlot(SavedPlot):
+class CurvePlot(RenderedPlot):
     """Curves over steps or epochs, on one axis or two.
 
     Args:
@@ -371,24 +370,17 @@ class CurvePlot(SavedPlot):
         dialog.show()
         return dialog
 
-    def size_in_file(self) -> QSize:
-        """The size of the picture in a file, with title and legend, in px."""
-        width = self.canvas.width()
-        return QSize(width, self.canvas.height() + head_px(self._entries(), self.font(), width))
+    def surface(self) -> PlotCanvas:
+        """The curves with their axes."""
+        return self.canvas
 
-    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
-        """Draw the plot, on white with title and legend, in the light theme."""
-        entries = self._entries()
-        paint_head(painter, size, self.title, entries, self.font())
-        head = head_px(entries, self.font(), size.width())
+    def dress(self, look: Tokens) -> None:
+        """Give curves and axes the colours of a theme, without a crosshair."""
         self.canvas.point_at(None)
-        self.canvas.apply(theme.LIGHT)
-        try:
-            self.canvas.render(painter, QRectF(0, head, size.width(), size.height() - head), self.canvas.rect())
-        finally:
-            self.canvas.apply(theme.current())
+        self.canvas.apply(look)
 
-    def _entries(self) -> list[Entry]:
+    def entries(self) -> list[Entry]:
+        """The legend of a file: the series that are shown."""
         return [(series.title, series.colour, series.style) for series in self.shown()]
 
     def changeEvent(self, event: QEvent) -> None:

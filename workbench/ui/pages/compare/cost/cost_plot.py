@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.numerals import significant
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
 from workbench.ui.pages.compare.style.still_plot import StillPlot
+from workbench.ui.plots.file_head import Entry
 
 RUN_PX, MEAN_PX = 8, 14
 
@@ -45,6 +46,10 @@ class CostPlot(StillPlot):
     def rows(self) -> list[list[Any]]:
         """A row for each run: its group, cost and quality."""
         return [["group", *self._titles], *([title, x, y] for title, _, points in self._groups for x, y in points)]
+
+    def entries(self) -> list[Entry]:
+        """The legend of a file: the groups."""
+        return [(title, style.colour, Qt.PenStyle.SolidLine) for title, style, points in self._groups if points]
 
     def draw(self) -> None:
         """Draw a symbol for each run, and a larger one at the mean of each group."""

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from workbench.ui.plots.export import HEAD_PX, SavedPlot
+from workbench.ui.plots.file_head import RenderedPlot
 from workbench.ui.plots.items import dress_axes, number_axes
 from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.style import theme
@@ -25,7 +24,7 @@ class Surface(OneByOne, pg.PlotWidget):
         return QSize(super().sizeHint().width(), 0)
 
 
-class StillPlot(SavedPlot):
+class StillPlot(RenderedPlot):
     """Title, picture and a description for screen readers; a double-click shows everything.
 
     `look` has the colours to draw with: those of the window, or in a file those of the light theme.
@@ -65,26 +64,17 @@ class StillPlot(SavedPlot):
     def mouseDoubleClickEvent(self, _event: Any) -> None:
         self.plot.enableAutoRange()
 
-    def size_in_file(self) -> QSize:
-        """The size of the picture in a file, with its title, in px."""
-        return QSize(self.plot.width(), self.plot.height() + HEAD_PX)
-
-    def paint_in_file(self, painter: QPainter, size: QSize) -> None:
-        """Draw the plot, on white with its title, in the light theme."""
-        self.paint_title(painter, size)
-        self._dress(theme.LIGHT)
-        try:
-            place = QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX)
-            self.plot.render(painter, place, self.plot.rect())
-        finally:
-            self._dress(theme.current())
+    def surface(self) -> Surface:
+        """What is painted."""
+        return self.plot
 
     def _apply_theme(self) -> None:
         self._dressed = theme.look()
         self.setMinimumSize(LEAST[0], theme.text_px(LEAST[1]))
-        self._dress(theme.current())
+        self.dress(theme.current())
 
-    def _dress(self, look: Tokens) -> None:
+    def dress(self, look: Tokens) -> None:
+        """Draw everything in the colours of a theme."""
         self.look = look
         self.plot.setBackground(look.plot_background)
         dress_axes(self.plot.getPlotItem(), self.font(), look)
