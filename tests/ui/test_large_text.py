@@ -246,7 +246,7 @@ def test_the_charts_of_cost_stand_below_each_other_where_their_titles_have_no_ro
     with qtbot.waitExposed(panel):
         panel.show()
     for plot in (panel.seconds, panel.memory):
-        assert plot.title.width() >= plot.title.fontMetrics().horizontalAdvance(plot.title.text())
+        assert plot.heading.width() >= plot.heading.fontMetrics().horizontalAdvance(plot.heading.text())
     assert panel.memory.y() > panel.seconds.y()
     panel.memory.setFixedWidth(230)
     qtbot.waitUntil(lambda: panel.memory.heading.toolTip() == "Memory against quality")
