@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ SLICE = 1
 ACTIONS = (600, 60)  # of a round of a long run, of the suite
 PATIENCE = 1800.0  # seconds for a round; one action that takes 90 is a hang (monkey_window.py)
 LAST = 12  # actions that a report names
+LINE = re.compile(r"\n(?=\d{4}-\d\d-\d\d )")  # of the log: what comes after a traceback
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
 
 
@@ -43,7 +45,7 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
 def logged(home: Home) -> list[str]:
     """The uncaught exceptions in the window's log, each with its traceback."""
     text = "".join(path.read_text("utf-8") for path in sorted(home.folder.rglob("window.log*")))
-    return [part[:3000] for part in text.split("not caught:\n")[1:]]
+    return [LINE.split(part)[0] for part in text.split("not caught:\n")[1:]]
 
 
 def files(folder: Path) -> Path:

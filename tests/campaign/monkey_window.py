@@ -107,8 +107,9 @@ class Monkey(QObject):
             self._window.close()
 
     def _say(self, what: str, widget: QWidget | None = None) -> None:
-        words = getattr(widget, "text", getattr(widget, "currentText", str))
-        name = f" {type(widget).__name__} {widget.accessibleName() or words()!r}" if widget is not None else ""
+        words = getattr(widget, "text", getattr(widget, "currentText", ""))  # a method of Qt's, or an attribute of ours
+        shown = words() if callable(words) else words
+        name = f" {type(widget).__name__} {widget.accessibleName() or shown!r}" if widget is not None else ""
         self._out.write(json.dumps(f"{what}{name}"[:160]) + "\n")
 
     def _file(self) -> Path:
