@@ -8,7 +8,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from workbench.reports.content.run_content import Map
-from workbench.reports.figures.drawing import FULL, Drawing
+from workbench.reports.figures.drawing import COLUMN, FULL, Drawing
 from workbench.reports.figures.group_figures import apart
 from workbench.reports.figures.run_figures import draw, draw_map
 
@@ -82,3 +82,16 @@ def test_a_map_of_many_classes_is_drawn_at_once():
     order = np.argsort(labels, kind="stable")
     assert np.array_equal(dots.get_offsets(), points[order])
     assert len(np.unique(dots.get_facecolors(), axis=0)) == 100
+
+
+def test_a_letter_that_the_usual_font_lacks_comes_from_an_installed_one(monkeypatch):
+    letter = "\u20dd"  # STIXGeneral, which comes with matplotlib, has it; DejaVu Sans does not
+    named = Drawing(lambda figure: figure.text(0.1, 0.5, letter, fontsize=40), COLUMN, 1.0, ([], []), laid_out=False)
+    pictures = []
+    for fonts in (("No Such Font",), ("No Such Font", "STIXGeneral")):
+        monkeypatch.setattr("workbench.reports.figures.drawing.OTHER_FONTS", fonts)
+        pictures.append(named.encode("png"))
+    assert pictures[0] != pictures[1]
+    monkeypatch.setattr("workbench.reports.figures.drawing.OTHER_FONTS", ("STIXGeneral",))
+    assert named.encode("png") == pictures[1]
+    assert "STIXGeneral" in named.encode("svg").decode()

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from io import BytesIO
 from typing import Any, Literal
 from warnings import catch_warnings, filterwarnings
 
-from matplotlib import rc_context
+from matplotlib import font_manager, rc_context, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -25,10 +26,31 @@ STYLE: dict[str, Any] = {
 PAPER: dict[str, Any] = {**STYLE, "font.family": ["STIXGeneral", "DejaVu Sans"]}  # beside the text of a paper
 
 
+# For letters that matplotlib's own fonts lack: Chinese, Japanese and Korean, South Asian and others, then emoji. Fonts
+# of coloured bitmaps, such as Noto Color Emoji, cannot be drawn.
+OTHER_FONTS = (
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Source Han Sans SC", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+    "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "PingFang SC", "Hiragino Sans GB", "Apple SD Gothic Neo",
+    "Arial Unicode MS", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai",
+    "Noto Sans Ethiopic", "Nirmala UI", "Leelawadee UI", "Noto Emoji", "Segoe UI Emoji", "Segoe UI Symbol", "Symbola",
+)  # fmt: skip
+
+
+@cache
+def _installed(families: tuple[str, ...]) -> list[str]:
+    """Those that this machine has: matplotlib warns of each that it does not find."""
+    there = {font.name for font in font_manager.fontManager.ttflist}
+    return [name for name in families if name in there]
+
+
 @contextmanager
 def styled(style: dict[str, Any] = STYLE) -> Iterator[None]:
-    """Draw in this style; a letter that no font has becomes a box, without a warning on the terminal."""
-    with rc_context(style), catch_warnings():
+    """Draw in this style. A letter that its fonts lack comes from an installed one of OTHER_FONTS.
+
+    One that none of them has becomes a box, without a warning on the terminal.
+    """
+    family = style.get("font.family", rcParams["font.family"])
+    with rc_context({**style, "font.family": [*family, *_installed(OTHER_FONTS)]}), catch_warnings():
         filterwarnings("ignore", message="Glyph .* missing from font", category=UserWarning)
         yield
 
