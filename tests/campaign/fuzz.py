@@ -34,6 +34,7 @@ from workbench.files import archives
 from workbench.problem import Problem
 from workbench.reports.templates import offered
 from workbench.reports.writing.markdown import blocks_of
+from workbench.results.by_attribute import all_attributes
 from workbench.results.slices import slices
 from workbench.results.tag_table import export_tags, import_tags
 from workbench.running import folds_and_seeds
@@ -242,6 +243,7 @@ def _table_of_tags(place: Path) -> None:
             export_tags(workspace, run.dataset_id or 0, place.parent / "out.csv")
             import_tags(workspace, run.dataset_id or 0, place.parent / "out.csv")
         slices(workspace, workspace.evaluations(run.id)[0].id)
+        all_attributes(workspace, workspace.evaluations(run.id)[0].id)
 
 
 def _text(place: Path) -> str:

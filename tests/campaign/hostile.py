@@ -29,6 +29,7 @@ from workbench.control import Control
 from workbench.events import Status
 from workbench.problem import Problem
 from workbench.reports.templates import offered
+from workbench.results.by_attribute import all_attributes
 from workbench.results.slices import slices
 from workbench.running import trained_network
 from workbench.workspace import Workspace, recorder
@@ -421,6 +422,7 @@ def _read(space: Path, runs: list[int]) -> None:
                 asked += [lambda each=each: _near(workspace, each.run_id, each.id)]
                 asked += [lambda each=each: newest_deployment(workspace, each.id)]
                 asked += [lambda each=each: slices(workspace, each.id)]
+                asked += [lambda each=each: all_attributes(workspace, each.id)]
                 for made in workspace.projections(each.id):
                     asked += [lambda made=made: workspace.coordinates(made.id)]
                     asked += [lambda made=made: stored_maps.kept_neighbours(workspace, made.id)]

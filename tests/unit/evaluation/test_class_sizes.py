@@ -37,6 +37,13 @@ def test_chance_of_a_query_without_a_match_is_no_number():
     assert chance_of_map(np.empty(0, int), 0).shape == (0,)
 
 
+def test_queries_may_have_galleries_of_their_own():
+    r, others = np.array([1, 2, 3, 1]), np.array([5, 7, 4, 1])
+    for chance in (chance_of_recall, chance_of_map):
+        alone = [chance(r[at : at + 1], int(others[at]))[0] for at in range(4)]
+        assert chance(r, others).tolist() == pytest.approx(alone, abs=1e-15)
+
+
 def test_shots_are_those_of_the_paper():
     sizes = np.array([101, 100, 20, 19, 5000, 0, *[300] * 4, *[50] * 4, *[3] * 4])
     many, medium, few = by_shots(sizes)
