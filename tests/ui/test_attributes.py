@@ -191,6 +191,14 @@ def test_without_attributes_a_table_can_be_imported(qtbot, session, workspace, t
     assert panel.measured.titles == ("front", "rear")
 
 
+def test_the_last_attribute_that_goes_leaves_the_hint(qtbot, session, workspace, panel, run):
+    tags = [(number, f"camera={name}") for number, name in zip(run.ids.tolist(), NAMES[CAMERAS], strict=True)]
+    change_tags(workspace, workspace.run(run.run_id).dataset_id, (), tags)
+    session.choices_changed.emit({"sample_tags"})
+    qtbot.waitUntil(lambda: panel.currentIndex() == NONE)
+    assert panel.measured is None
+
+
 def test_the_button_of_the_hint_asks_for_a_table(qtbot, session, workspace, monkeypatch):
     asked = []
     monkeypatch.setattr(

@@ -210,12 +210,11 @@ class AttributesPanel(QStackedWidget):
         if chosen in same:
             return
         self._newest.cancel()
+        self.show_measured(None)
         if not offered.attributes:
             self.setCurrentIndex(NONE)
         elif offered.images <= AT_ONCE:
             self._measure()
-        else:
-            self.show_measured(None)
 
     def _show_attribute(self) -> None:
         """Show the chosen attribute; it is measured if it was not yet."""
