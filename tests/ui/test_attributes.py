@@ -118,6 +118,19 @@ def test_a_click_on_a_cell_lists_its_queries_until_they_are_dropped(qtbot, page,
     assert not panel.open.isEnabled()
 
 
+def test_a_saved_view_has_no_cell_and_lists_without_one(qtbot, session, page, panel):
+    click(panel.cells, 1, 2)
+    said = []
+    session.noticed.connect(lambda what, *_: said.append(str(what)))
+    page.saved.save_as("All")
+    qtbot.waitUntil(lambda: [view.name for view in page.saved.views] == ["All"])
+    assert any("“camera: front among rear”, which is of this evaluation, is not in it" in words for words in said)
+    page.saved.choose("All")
+    at_rest(qtbot, page)
+    assert len(listed(page)) == len(LABELS)
+    assert page.browsing.filters.cell is None
+
+
 def test_failures_of_a_row_are_those_of_the_search_in_other_values(qtbot, page, panel):
     click(panel.own_table, 3, 0)
     at_rest(qtbot, page)

@@ -49,6 +49,7 @@ LATE = 250  # ms after which the old query is removed while another is still bei
 NOT_ASKED = (
     "{title} did not search with this image: as in Deployment, only {asked:,} of {there:,} queries are searched."
 )
+CELL_NOT_KEPT = "A saved view is for every run, so “{title}”, which is of this evaluation, is not in it."
 READING, NO_QUERY = "Reading the query…", "No query to show."
 
 
@@ -347,6 +348,8 @@ class RetrievalPage(QStackedWidget):
         self.browsing.choose_filters(cell=queries)
 
     def _listed(self) -> Listed:
+        if (cell := self.browsing.filters.cell) is not None:
+            self.session.notify(CELL_NOT_KEPT.format(title=cell.title))
         return listed_now(self.browsing, self.words.text.toPlainText().strip())
 
     def _list_again(self, view: SavedView) -> None:

@@ -69,6 +69,7 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
         key=cause if cause in keys else None,
         pair=confused,
         group=group,
+        cell=None,  # it is of one evaluation, so no view has one
         similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
     )
     return missing
