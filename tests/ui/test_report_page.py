@@ -112,6 +112,13 @@ def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
     assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
+def test_the_preview_follows_the_ticks(process_page, qtbot):
+    qtbot.waitUntil(lambda: process_page.preview.count >= 3)
+    tick_only(process_page, "summary")
+    assert process_page.choices.sections() == ["summary"]
+    qtbot.waitUntil(lambda: process_page.preview.count == 1)
+
+
 def test_pages_are_shown_at_reading_width_and_zoomed(whole_page, qtbot):
     preview = whole_page.preview
     qtbot.waitUntil(lambda: preview.count >= 3)
@@ -222,10 +229,7 @@ def test_another_paper_is_drawn_anew(drawn_page, qtbot):
     qtbot.waitUntil(shorter)
 
 
-def test_the_preview_follows_the_ticks_and_export_writes_the_ticked_formats_under_the_given_title(
-    process_page, qtbot, tmp_path
-):
-    qtbot.waitUntil(lambda: process_page.preview.count >= 3)
+def test_export_writes_the_ticked_formats_under_the_given_title(process_page, qtbot, tmp_path):
     process_page.choices.title.setText("<i>My & title</i>")
     process_page.formats.boxes["pdf"].setChecked(False)
     process_page.formats.boxes["csv"].setChecked(True)
@@ -238,9 +242,6 @@ def test_the_preview_follows_the_ticks_and_export_writes_the_ticked_formats_unde
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert process_page.written.open_file.isVisible()
-    tick_only(process_page, "summary")
-    assert process_page.choices.sections() == ["summary"]
-    qtbot.waitUntil(lambda: process_page.preview.count == 1)
 
 
 def test_a_copied_path_has_no_letter_that_cannot_be_seen(page, qtbot):
