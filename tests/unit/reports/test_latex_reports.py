@@ -80,6 +80,14 @@ def engine(request):
     return request.param
 
 
+# Letters and names are what an engine sets in its own way: all three are always tried with those.
+one_engine = pytest.mark.parametrize(
+    "engine",
+    ["pdflatex", *(pytest.param(name, marks=pytest.mark.slow) for name in ("lualatex", "xelatex"))],
+    indirect=True,
+)
+
+
 def compiled(folder, engine):
     """The log of a compilation in which every letter was set, by itself or by its number."""
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "main.tex"]
@@ -103,6 +111,7 @@ def test_every_letter_compiles(tmp_path, engine):
     compiled(tmp_path, engine)
 
 
+@one_engine
 def test_a_long_table_compiles_in_a_paper_of_two_columns(tmp_path, engine):
     rows = tuple((f"name {row}", "words " * 12) for row in range(60))
     blocks = (said("words " * 900), Table("wide", "All", ("A", "B"), rows[:3]), Table("long", "All", ("A", "B"), rows))
@@ -112,6 +121,7 @@ def test_a_long_table_compiles_in_a_paper_of_two_columns(tmp_path, engine):
     assert "Overfull" not in compiled(tmp_path, engine)
 
 
+@one_engine
 def test_a_comparison_compiles_with_its_figures(tmp_path, monkeypatch, engine):
     monkeypatch.setattr("workbench.entries.catalog.current", dict)
     notes = f"# Notes\n\n{EVIL}\n\n1. one\n   1. two\n\n9. nine\n\n```\n a\n\n b\n```\n"
