@@ -303,13 +303,13 @@ def test_what_cannot_be_read_is_said_and_can_be_asked_for_again(qtbot, session, 
 
 def test_the_tables_are_copied_and_saved(qtbot, panel, tmp_path):
     QTest.mouseClick(panel.what.buttons["above"], Qt.MouseButton.LeftButton)
-    panel.copy_tables()
+    panel.copy.click()
     assert QGuiApplication.clipboard().text().startswith("MAP@R points above chance\t")
     QTest.mouseClick(panel.what.buttons["score"], Qt.MouseButton.LeftButton)
-    panel.copy_tables()
+    panel.copy.click()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert lines[0].split("\t") == ["MAP@R %", "<b>side & top</b>", "front", "rear"]
     assert lines[5].split("\t")[:3] == ["camera", "Queries", "Left out"]
-    panel.save_to(tmp_path / "scores.csv")
+    panel.table_actions[0].save_to(tmp_path / "scores.csv")
     qtbot.waitUntil((tmp_path / "scores.csv").exists)
     assert (tmp_path / "scores.csv").read_text("utf-8") == as_csv(panel.measured)

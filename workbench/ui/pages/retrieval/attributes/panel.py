@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QTableView, QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QTableView, QWidget
 
-from workbench import files
 from workbench.evaluation.across_values import OTHERS
 from workbench.jobs.newest import Newest
 from workbench.names import visible
@@ -31,18 +29,21 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.attributes.matrix import SCORE, SHOWN, MatrixTable, MatrixView
 from workbench.ui.pages.retrieval.attributes.whole_table import WholeTable
 from workbench.ui.pages.retrieval.model.filters import CellQueries
-from workbench.ui.state.concern import of_page
+from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.fields.segments import Segments
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import Lines, TableActions
 from workbench.workspace import Workspace
 
 NONE, ASK, MEASURING, TABLES = range(4)  # pages of the view
@@ -97,7 +98,7 @@ class AttributesPanel(QStackedWidget):
     def _build(self) -> None:
         self.none = EmptyHint("No attributes", NO_ATTRIBUTE, "Tags from a table…")
         self.ask = EmptyHint("Across the values of an attribute", WHY, "Measure")
-        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
+        self.measuring = Measuring()
         self.attribute, self.asked = ElidedBox(), ElidedBox()  # beside the tables, and above the button that asks
         self.asked.setModel(self.attribute.model())
         for box in (self.attribute, self.asked):
@@ -110,11 +111,9 @@ class AttributesPanel(QStackedWidget):
         self.what = Segments("Cells", list(SHOWN.items()))
         self.what.set_value(SCORE)
         self.what.setToolTip("The score in percent, or its distance from that of images in random order in points")
-        self.open, self.failed = button("List its queries", "list-bullets"), button("List its failures", "x-circle")
+        self.open, self.failed = button("List queries", "list-bullets"), button("List failures", "x-circle")
         self.open.setToolTip(LIST_TIP)
         self.failed.setToolTip(FAILED_TIP)
-        self.copy, self.save = button("Copy the tables", "copy"), button("Save as CSV…", "export")
-        self.save.setToolTip("A row for each cell and metric: score, interval, chance and numbers")
         self.verdict, self.axes = label("", wrap=True), label(READ_AXES, "muted", wrap=True)
         self.beside = label("", "caption", wrap=True)
         self.matrix = MatrixTable(self)
@@ -125,6 +124,12 @@ class AttributesPanel(QStackedWidget):
         select_rows(self.own_table, OWN_TITLE)
         set_row_height(self.own_table, ROW_PX)
         self.own_table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.table_actions = [
+            TableActions(self.session.fulfil, table, "across-values.csv", self._lines, self._csv)
+            for table in (self.own_table, self.cells)
+        ]
+        tip = "A row for each cell and metric: score, interval, chance and numbers"
+        self.copy, self.save = self.table_actions[0].buttons(tip)
         head = in_lines(
             caption("Across the values of", self.attribute, "title"), self.attribute, self.metrics, self.what,
             self.open, self.failed, self.copy, self.save,
@@ -151,8 +156,6 @@ class AttributesPanel(QStackedWidget):
             table.selectionModel().selectionChanged.connect(partial(self._choose_one, table, other))
         self.open.clicked.connect(self._opened)
         self.failed.clicked.connect(self._open_failed)
-        self.copy.clicked.connect(self.copy_tables)
-        self.save.clicked.connect(self._ask_save)
         self.session.theme.changed.connect(self._fit)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self.session.choices_changed.connect(self._hear_choices)
@@ -235,6 +238,9 @@ class AttributesPanel(QStackedWidget):
         work = partial(_measured, self._shown, name)
         title = f"Scores across {visible(name)}"
         self._newest.ask(title, work, self._take, self._refuse, cancelled=self._cancel)
+        task = self._newest.running
+        if isinstance(task, Task) and task.item is not None:
+            self.measuring.follow(task.item)
 
     def _take(self, measured: ByAttribute) -> None:
         self._kept[measured.attribute] = measured
@@ -351,24 +357,14 @@ class AttributesPanel(QStackedWidget):
             self.cells.clearSelection()
             self.own_table.clearSelection()
 
-    def copy_tables(self) -> None:
-        """Copy the matrix and the table below it as text, with tabs between the columns."""
-        QGuiApplication.clipboard().setText("\n".join([*self.matrix.lines(), "", *self.own.lines()]))
+    def _lines(self) -> Lines:
+        """What writes the matrix and the table below it, with tabs between the columns."""
+        matrix, own = self.matrix.lines(), self.own.unwritten()
+        return lambda: [*matrix, "", *own()]
 
-    def _ask_save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the scores", "across-values.csv", "CSV (*.csv)")
-        if path:
-            self.save_to(Path(path))
-
-    def save_to(self, path: Path) -> None:
-        """Write a row for each cell and metric to a CSV file, on a thread; the message bar says where, or why not."""
-        if self.measured is None:
-            return
-        tell = partial(self._tell, of_page("retrieval", self.session.run_id))
-        self.session.run_in_thread("Save the scores", partial(_saved, self.measured, path), tell, tell, lasting=True)
-
-    def _tell(self, here: Any, what: Problem | str) -> None:
-        self.session.notify(what, here)
+    def _csv(self) -> Content:
+        assert self.measured is not None  # else no table is shown
+        return partial(as_csv, self.measured)
 
 
 def _offered(shown: Shown, progress: Progress) -> Offered:
@@ -383,12 +379,6 @@ def _measured(shown: Shown, attribute: str, progress: Progress) -> ByAttribute:
     workspace, evaluation_id = shown
     assert evaluation_id is not None
     return by_attribute(workspace, evaluation_id, attribute, progress)
-
-
-def _saved(measured: ByAttribute, path: Path, progress: Progress) -> str:
-    with files.chosen_file(path) as file:
-        file.write(as_csv(measured).encode())
-    return f"A row for each pair of {len(measured.titles):,} values was written to {path}."
 
 
 def _written(_column: int, value: Any) -> str:
