@@ -37,7 +37,7 @@ class NewFiles:
     def remove(self) -> None:
         """Remove those that were not there before."""
         for path in sorted(self._new, key=lambda path: len(path.parts), reverse=True):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # of a name with a zero byte, which no file has
                 path.rmdir() if path.is_dir() else path.unlink()
 
     def __enter__(self) -> "NewFiles":

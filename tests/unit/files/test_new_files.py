@@ -31,6 +31,12 @@ def test_of_a_failure_no_new_file_and_no_folder_for_it_stays(tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_name_that_no_file_can_have_does_not_hide_the_failure(tmp_path):
+    with pytest.raises(Cancelled):
+        work(tmp_path / "a" / "one", unwritten=[tmp_path / "b\0"])
+    assert names(tmp_path) == []
+
+
 def test_what_was_there_and_what_others_write_stays(tmp_path, monkeypatch):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "file").write_text("old", "utf-8")
