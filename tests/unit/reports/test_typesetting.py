@@ -155,6 +155,16 @@ def test_another_paper_is_refused(workspace, tmp_path):
         reports.write_report(workspace, 1, tmp_path, ["pdf"], paper="a7")
 
 
+@pytest.mark.parametrize(("columns", "stretched"), [(3, 1), (15, 0)])
+def test_a_column_of_text_takes_the_room_that_is_left_if_there_is_some(columns, stretched):
+    """Where there is none it would have no width, and its words would lie over those of the next column."""
+    row = ("a rather long name", *("12.34 (10.1 to 14.2)",) * (columns - 1))
+    table = Table("t", "", tuple(f"column {number}" for number in range(columns)), (row,), frozenset(range(1, columns)))
+    with typeset(Document("t", "s", (Section("notes", "Notes", (table,)),))) as report:
+        (shown,) = json.loads(report.compiler.query("table"))
+    assert shown["columns"].count("1fr") == stretched
+
+
 def test_no_page_holds_one_row_of_a_table():
     """Whatever the length, the table's last rows stay together."""
     for length in (40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52):

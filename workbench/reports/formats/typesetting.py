@@ -39,6 +39,7 @@ from workbench.reports.writing.blocks import (
 SHORT_TITLE = 90  # letters in the running head
 SHORT_CLASS = 17  # letters of a class below an image
 LONGEST_LINK = 2000
+LINE, BETWEEN, LEAST = 105, 2, 12  # letters of a table in a line of text, between two columns, of a column at least
 TIGHTER = ({"small_figures": "yes"}, {"tight": "yes"}, {"tight": "yes", "small_figures": "yes"})  # by preference
 FONTS = "DejaVuSans*.ttf"  # matplotlib brings them; figures are measured in them
 
@@ -206,11 +207,14 @@ class _Writer:
 
 
 def _table_fields(table: Table) -> dict[str, Any]:
-    """A table as the template reads it: `widths` says which columns take the room that is left."""
+    """A table as the template reads it: `widths` says which columns take the room that is left, if there is some."""
     head, rows, numbers, strong = table.head, table.rows, table.numbers, table.strong
     texts = [column for column in range(len(head)) if column not in numbers]
     stretched = len(head) - 1 if len(head) - 1 in texts else min(texts, default=0)
-    wide = [column == stretched for column in range(len(head))]
+    letters = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    others = sum(letters) - letters[stretched] + BETWEEN * len(head)
+    room = LINE - others >= min(letters[stretched], LEAST)  # else it would have no width: all columns share the line
+    wide = [room and column == stretched for column in range(len(head))]
     if table.foldable:
         width, half = len(head), table.half
         empty = ("",) * width
