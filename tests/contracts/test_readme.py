@@ -71,8 +71,8 @@ def unknown_keys(text: str) -> list[str]:
     window = "".join(path.read_text("utf-8") for path in (ROOT / "workbench" / "ui").rglob("*.py"))
     table = text.partition("# Keys")[2]
     pages = {f"Ctrl+{place}" for place in range(1, 7)}  # made from the list of pages
-    of_qt = {"Ctrl+A": "StandardKey.SelectAll", "Ctrl+C": "StandardKey.Copy"}
-    standard = {key for key, name in of_qt.items() if name in window}
+    names = {"Ctrl+A": "StandardKey.SelectAll", "Ctrl+C": "StandardKey.Copy"}
+    standard = {key for key, name in names.items() if name in window}
     return [key for key in KEY.findall(table) if f'"{key}"' not in window and key not in pages | standard]
 
 
