@@ -125,6 +125,7 @@ def test_the_trends_of_the_ablations_are_those_of_their_values():
         "ICE: s = 64 is better than s = 16": ("64", "16"), "ICE: s = 64 is better than s = 1": ("64", "s = 1"),
         "ICE: s = 16": ("16", "s = 1"), "ICE: 2 images of each class": ("2 of each class", "5"),
         "RankMI: the smallest batch": ("80", "160"), "PSCE: the simplex": ("simplex", "random"),
+        "PSCE: neither": ("simplex", "unit length without own class"),
     }  # fmt: skip
     trends = [cells for cells in rows(title) if ": " in cells[0]]
     for claim, difference, verdict in trends:
