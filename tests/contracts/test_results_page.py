@@ -126,6 +126,8 @@ def test_the_trends_of_the_ablations_are_those_of_their_values():
         "ICE: s = 16": ("16", "s = 1"), "ICE: 2 images of each class": ("2 of each class", "5"),
         "RankMI: the smallest batch": ("80", "160"), "PSCE: the simplex": ("simplex", "random"),
         "PSCE: neither": ("simplex", "unit length without own class"),
+        "CCP: 8 proxies": ("8 proxies of 16 images", "one proxy of 16 images"),
+        "CCP: a pool": ("8 proxies of 16 images", "8 random images"),
     }  # fmt: skip
     trends = [cells for cells in rows(title) if ": " in cells[0]]
     for claim, difference, verdict in trends:
