@@ -173,7 +173,10 @@ def test_the_lines_of_very_many_rows_are_written_on_a_thread(qtbot, session, mon
 
 @pytest.mark.parametrize(
     ("cell", "value"),
-    [("-13.36", -13.36), ("1,011", 1011), ("+0.50", 0.5), ("1 ± 2", "1 ± 2"), ("007", "007"), ("1,2", "1,2")],
-)
+    [
+        ("-13.36", -13.36), ("1,011", 1011), ("1,011.5", 1011.5), ("+0.50", 0.5), ("−3", -3), ("1 ± 2", "1 ± 2"),
+        ("007", "007"), ("1.10", "1.10"), ("1,2", "1,2"), ("-", "-"),
+    ],
+)  # fmt: skip
 def test_numbers_of_a_table_are_numbers_in_csv(cell, value):
     assert number_or_text(cell) == value

@@ -15,7 +15,8 @@ NAMED = re.compile(r'"?sep=([;,\t])"?\s*', re.IGNORECASE)
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")  # a number that has one
 NOT_CLOSED = "is not closed"  # of a quotation mark, in the reason that `rows_of` gives
 CLOSE_IT = "Close it; one that belongs to the text is written twice, in a cell between quotation marks."
-NUMBER = re.compile(r"[+\-\u2212]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?", re.ASCII)  # as a window writes it
+# With a sign or with commas between thousands, as a window writes it.
+NUMBER = re.compile(r"([+\-\u2212](?=\d)|(?=\d+,))(\d{1,3}(,\d{3})+|\d+)(\.\d+)?", re.ASCII)
 QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -39,9 +40,9 @@ def pasted(text: str) -> str:
 def number_or_text(cell: str) -> float | str:
     """A cell as a window shows it, for CSV: "-13.36" is a number there, and no formula, as "1,011" is.
 
-    Digits alone stay as they are: "0042" may be a name.
+    Digits without sign and comma stay as they are: they are numbers in CSV, too, and "0042" and "1.10" may be names.
     """
-    if not NUMBER.fullmatch(cell) or cell.isdecimal():
+    if not NUMBER.fullmatch(cell):
         return cell
     plain = cell.replace(",", "").replace("\u2212", "-")
     return float(plain) if "." in plain else int(plain)

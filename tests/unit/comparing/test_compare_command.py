@@ -77,6 +77,9 @@ def test_a_sweep_is_compared_by_its_settings_and_a_run_chooses_the_baseline(caps
     assert "| C | 2, 4 | 2 |" in out
     assert "## C minus A | B" in out
     assert "## A | B minus C" in run(capsys, folder, "4", "--sweep", "1")[1]
+    with Workspace(folder) as workspace:
+        workspace.trash(2)
+    assert "| C | 4 | 1 |" in run(capsys, folder, "--sweep", "1")[1]
     status, _, err = run(capsys, folder)
     assert (status, "Missing argument 'RUN...': name runs, or a sweep with --sweep." in err) == (2, True)
 

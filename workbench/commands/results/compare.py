@@ -88,10 +88,11 @@ def compare_runs(
 
 
 def _done_runs(workspace: Workspace, number: int) -> list[int]:
-    """The runs of a sweep that are done, by setting and seed. Raises Problem if there are none."""
+    """The runs of a sweep that are done and not in the trash, by setting and seed. Raises Problem if there are none."""
     trials = [trial for trial in sweeps.trials(workspace, sweeps.one(workspace, number).id) if trial.state == "done"]
     ordered = sorted(trials, key=lambda trial: (trial.point, trial.seed, trial.fold))
-    runs = [trial.run_id for trial in ordered if trial.run_id is not None]
+    kept = {run.id for run in workspace.runs()}
+    runs = [trial.run_id for trial in ordered if trial.run_id in kept]
     if not runs:
         raise Problem(f"Sweep {number} has no run that is done.", todo="Compare it once some of its runs are done.")
     return runs

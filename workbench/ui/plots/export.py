@@ -104,7 +104,7 @@ class SavedPlot(QFrame):
         return partial(encoded, self.image())
 
     def svg(self) -> Content:
-        """What give the plot as SVG, as it is now: only the window's thread draws widgets."""
+        """What makes the plot as SVG, as it is now: only the window's thread draws widgets."""
         size, buffer = self.size_in_file(), QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         generator = QSvgGenerator()
