@@ -161,7 +161,12 @@ class SlurmPlace(Place):
         description="Time limit: minutes, H:MM:SS or D-HH. A run saves itself before it ends and queues again.",
     )  # fmt: skip
     notice: int = Field(
-        120, ge=30, le=3600, title="Notice", description="Seconds before the time limit at which a run saves itself."
+        120,
+        ge=30,
+        le=3600,
+        title="Notice",
+        description="Seconds before the time limit at which a run saves itself.",
+        json_schema_extra={"unit": "s"},
     )
     cpus: int = Field(0, ge=0, le=1024, title="Cores", description="Cores of each run or rank; 0 leaves it to Slurm.")
     memory: str = Field("", pattern=r"^([0-9]+[KMGT]?)?$", description="Memory of each node, such as 16G.")
