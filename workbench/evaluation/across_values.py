@@ -36,7 +36,7 @@ def across_values(
 ) -> Across:  # fmt: skip
     """Search each group of values, and all of them, with every query; ties go to the lower sample id.
 
-    Memory is that of the embeddings as float64 and of blocks of BLOCK gaps; time grows with queries times images.
+    Memory is twice that of the embeddings as float64, and blocks of BLOCK gaps; time grows with queries times images.
 
     Args:
         embeddings: [n, d] finite. labels: [n] int, the classes. sample_ids: [n] int64, unique.

@@ -26,7 +26,7 @@ TODO = "Store a table with a column for it: `workbench tags RUN --import TABLE.c
 HOW = (
     "A cell has the queries with the value of its row, searched among the images with the value of its column alone, "
     "the query itself left out; queries without a match there do not count. Intervals are 95% bootstrap intervals over "
-    "queries."
+    "queries; queries of one class are alike, so the scores of other classes would vary more."
 )
 WHAT_CHANCE_IS = (
     "Cells differ in their numbers of images and of matches, and so in the score that chance gives, which is that of "
