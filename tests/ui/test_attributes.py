@@ -104,6 +104,21 @@ def test_a_tip_has_all_of_a_cell_and_no_markup_of_a_name(panel):
     assert "&lt;b&gt;" in head
 
 
+def test_the_tip_of_rare_values_names_some_of_them(qtbot, session, workspace, run, page):
+    tagged(workspace, run, "shot", [f"shot {number:02}" for number in range(48)])
+    panel = opened(page)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.attribute.setFocus()
+    QTest.keyClick(panel.attribute, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: panel.measured is not None and panel.measured.attribute == "shot")
+    tips = [
+        panel.matrix.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (11, 12)
+    ]
+    assert "shot 11" in tips[0] and "more" not in tips[0]
+    assert "shot 12, shot 13, " in tips[1]
+    assert "shot 31 and 16 more" in tips[1]
+
+
 def test_a_click_on_a_cell_lists_its_queries_until_they_are_dropped(qtbot, page, panel, run):
     click(panel.cells, 1, 2)
     at_rest(qtbot, page)

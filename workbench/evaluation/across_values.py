@@ -95,13 +95,12 @@ class _Search:
         self._columns, self._copies = without_copies(self._vectors[self.order[by_group]])
         self._of_columns = np.einsum("ij,ij->i", self._columns, self._columns)
         self._mask = row_mask(len(self.order))
-        self._in_group = self._counts(groups, self.galleries)
-        self._in_value = self._counts(values, int(values.max()) + 1)
-
-    def _counts(self, of: np.ndarray, kinds: int) -> np.ndarray:
-        """Searched images [classes, kinds] of each class."""
-        pairs = self.classes[self.order] * kinds + of[self.order]
-        return np.bincount(pairs, minlength=(int(self.classes.max()) + 1) * kinds).reshape(-1, kinds)
+        in_group = self.classes[self.order] * self.galleries + groups[self.order]
+        of_classes = (int(self.classes.max()) + 1) * self.galleries
+        self._in_group = np.bincount(in_group, minlength=of_classes).reshape(-1, self.galleries)  # of each class
+        # Each image may have a value of its own: a table of classes and values would not fit in memory.
+        pairs = np.unique(self.classes * (int(values.max()) + 1) + values, return_inverse=True)[1]
+        self._alike = np.bincount(pairs[self.order], minlength=len(labels))[pairs]  # [n], of its class and value
 
     def rank(self, made: Across, block: np.ndarray) -> None:
         """Fill in the queries at these positions [b]."""
@@ -114,7 +113,7 @@ class _Search:
         for counts in (matches, others):
             counts[np.arange(len(rows)), self._groups[rows]] -= itself
             counts[:, ALL] -= itself
-        ignored = self._in_value[classes, values] - itself
+        ignored = self._alike[rows] - itself
         matches[:, OTHERS], others[:, OTHERS] = matches[:, ALL] - ignored, others[:, ALL] - ignored
         made.matches[block], made.others[block] = matches, others
         keys, depth = self._keys(rows), int(matches[:, ALL].max(initial=0))

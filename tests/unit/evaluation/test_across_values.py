@@ -1,5 +1,7 @@
 """Search across the values of an attribute, against a plain reference and planted data."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,20 @@ def test_a_gallery_without_an_image_has_no_match():
     made = across_values(np.eye(4), labels, np.arange(4), values, values, searched)
     assert made.matches.tolist() == [[0, 2, 0, 2, 2]] * 2
     assert np.isnan(made.ap[:, [0, 2]]).all()
+
+
+def test_as_many_values_as_images_take_no_table_of_classes_and_values(monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 2**14)
+    values, labels = np.arange(2000), np.arange(2000) // 2
+    vectors = np.repeat(np.eye(2)[labels[::2] % 2], 2, axis=0)
+    tracemalloc.start()
+    try:
+        made = across_values(vectors, labels, values, values, values % 3, np.ones(2000, bool))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (made.matches[:, OTHERS] == 1).all(), "no two images have one value"
+    assert most < 6e6, "bytes; of 1,000 classes and 2,000 values 16 MB"
 
 
 def test_one_value_leaves_nothing_without_it():

@@ -1,5 +1,6 @@
 """The matrix of an attribute: value of the query against value of the searched images, as numbers on colours."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ SCORE, ABOVE = "score", "above"  # what a cell shows
 SHOWN = {SCORE: "Score", ABOVE: "Above chance"}
 CELL_PX, MOST_PX, NAME_PX, ROW_PX = 68, 130, 190, 28  # at 100% text: narrowest and widest column, names, height
 BOLD_PX, FRAME = 16, 2  # that the title of the chosen column needs in addition, and the frame of the chosen cell
+MOST_NAMED = 20  # values of a group in a tooltip
 HEAT = 0.75  # of the way to the hottest colour that values take; the first quarter says that there is one
 
 
@@ -83,7 +85,7 @@ class MatrixTable(QAbstractTableModel):
             if role == Qt.ItemDataRole.DisplayRole:
                 return title
             if role == Qt.ItemDataRole.ToolTipRole:
-                return plain_tip(", ".join(self.measured.values[section]))
+                return plain_tip(_named(self.measured.values[section]))
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Vertical:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return None
@@ -124,6 +126,12 @@ class MatrixTable(QAbstractTableModel):
         known = self._values[np.isfinite(self._values)]
         most, shown = max(float(known.max()), 1e-9), theme.current()
         return mixed(shown.surface, shown.selection, (1 - HEAT) * (value > 0) + HEAT * max(0.0, value) / most)
+
+
+def _named(values: Sequence[str]) -> str:
+    """The values of a group for a tooltip: there may be as many as images."""
+    others = len(values) - MOST_NAMED
+    return ", ".join(values[:MOST_NAMED]) + (f" and {others:,} more" if others > 0 else "")
 
 
 class Framed(QStyledItemDelegate):
