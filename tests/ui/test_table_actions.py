@@ -125,6 +125,15 @@ def test_a_file_that_nobody_was_asked_about_is_asked_for_by_its_whole_name(sessi
     assert asked[1] == ("Save the plot: loss.png already exists", str(tmp_path / "loss.png"))
 
 
+def test_a_name_that_is_too_long_is_refused_when_it_is_written(qtbot, session, shown, tmp_path, monkeypatch):
+    notices = []
+    session.noticed.connect(notices.append)
+    typed(monkeypatch, tmp_path / ("long" * 100))
+    shown.actions.save.trigger()
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    assert "could not be written" in str(notices[0])
+
+
 def test_a_question_that_is_cancelled_writes_and_remembers_nothing(session, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *asked: ("", ""))
     assert ask_file(None, session.preferences, "Save the plot", "loss.png", KINDS) is None

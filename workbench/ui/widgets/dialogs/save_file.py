@@ -1,5 +1,6 @@
 """The question where a file is to be saved: it begins in the folder that was used last, and adds the ending."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def ask_file(
         if path.suffix.lower() not in kinds:
             offered = path.with_name(path.name + filters.get(kind, next(iter(kinds))))
             words = f"{title}: {offered.name} already exists"
-            if offered.exists():
+            if os.path.exists(offered):  # False of a name that is too long, where Path.exists raises OSError
                 continue
             path = offered
         preferences.remember(FOLDER, path.parent)
