@@ -92,6 +92,18 @@ def test_the_file_is_made_on_a_thread_and_the_next_one_is_offered_in_its_folder(
     assert second == ("Save the table", str(tmp_path / "here" / "classes.csv"))
 
 
+def test_what_was_shown_when_it_was_asked_for_is_saved(qtbot, session, shown, tmp_path, monkeypatch):
+    notices = []
+    session.noticed.connect(notices.append)
+    actions = TableActions(session.fulfil, shown.view, "classes.csv")
+    monkeypatch.setattr(
+        QFileDialog, "getSaveFileName", lambda *asked: shown.rows.show([]) or (str(tmp_path / "mine.csv"), "")
+    )  # a run goes on while the file is chosen
+    actions.save.trigger()
+    qtbot.waitUntil(lambda: len(notices) == 1)
+    assert (tmp_path / "mine.csv").read_text("utf-8") == "Class,Images\nant,3\n'=bee,4\n"
+
+
 def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(qtbot, session, shown, tmp_path):
     notices = []
     session.noticed.connect(notices.append)

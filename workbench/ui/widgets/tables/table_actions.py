@@ -92,7 +92,8 @@ class TableActions(QObject):
 
     def _ask_and_save(self) -> None:
         name = self._name if isinstance(self._name, str) else self._name()
-        kinds = {".csv": ("CSV", self._content)}
+        content = self._content()  # now: while the file is chosen a run may bring another table, or none
+        kinds = {".csv": ("CSV", lambda: content)}
         self._fulfil(partial(ask_and_save, parent=self._view.window(), what=TABLE, name=name, kinds=kinds))
 
     def _as_shown(self) -> Content:
