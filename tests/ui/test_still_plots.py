@@ -1,6 +1,7 @@
 """Plots of Compare without zoom: what they copy and save, on white also where the window is dark."""
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication, QImage
 
 from tests.ui.plot_files import write_plot
@@ -36,6 +37,8 @@ def test_the_picture_is_on_white_and_the_window_keeps_its_colours(qtbot, session
     plot.resize(500, 300)
     plot.show()
     qtbot.waitUntil(lambda: not session.theme.dressing)
+    plot.grab()  # axes make room for their numbers when they are painted first
+    QCoreApplication.processEvents()
     before = plot.grab().toImage()
     write_plot(plot, tmp_path / "plot.png")
     picture = QImage(str(tmp_path / "plot.png"))

@@ -14,6 +14,7 @@ from workbench.numerals import significant
 from workbench.ui.pages.compare.style.still_plot import StillPlot
 from workbench.ui.plots.curve import drawable
 
+MARGIN = 0.7  # rows: above the first and below the last
 CAP = 0.12  # rows: half the height of the strokes at both limits
 
 
@@ -36,7 +37,11 @@ class IntervalPlot(StillPlot):
         ]
         self.plot.setAccessibleDescription(f"{title}: {'; '.join(words)}.")
         self.draw()
-        self.plot.enableAutoRange()
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Show all of the intervals; the rows have their places."""
+        self.plot.enableAutoRange(axis="x")
 
     def rows(self) -> list[list[Any]]:
         """A row for each interval: its name, mean and limits, and how many differences it has."""
@@ -61,7 +66,7 @@ class IntervalPlot(StillPlot):
             self.plot.addItem(pg.ScatterPlotItem(*means, symbol=mark, size=size, brush=QColor(colour), pen=None))
         ticks = [(float(last - row), name) for row, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
-        self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)
+        self.plot.setYRange(-MARGIN, max(0, last) + MARGIN, padding=0)  # its own would depend on the height
 
 
 def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[list[float], list[float]]:

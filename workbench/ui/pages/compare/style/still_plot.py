@@ -62,6 +62,10 @@ class StillPlot(RenderedPlot):
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Show everything that is drawn."""
         self.plot.enableAutoRange()
 
     def surface(self) -> Surface:
