@@ -59,6 +59,12 @@ def test_numbers_may_be_written_in_any_way_and_the_name_stays_the_same(listed, b
     assert first.fingerprint == again.fingerprint
 
 
+def test_a_zero_with_a_minus_is_the_same_box(listed, build):
+    rows = [["photographs/0.png", "a", 0, 0, 5, 5], ["photographs/0.png", "b", "-0.0", 0, 5, 5]]
+    with pytest.raises(Problem, match=r"line 3: the same box of photographs/0\.png is already in line 2"):
+        listed(build, rows)
+
+
 def test_a_box_that_leaves_the_image_is_cut_at_its_edge_and_one_outside_is_left_out(listed, build, tmp_path):
     rows = [["photographs/0.png", "a", -10, 20, 22, 50], ["photographs/0.png", "a", 39, 0, 20, 20]]
     images = listed(build, rows)

@@ -71,7 +71,7 @@ def edges(box: Box, numbers: Numbers, width: int, height: int) -> tuple[int, int
 
 def box_of(cells: Sequence[str], numbers: Numbers) -> Box:
     """The box of four cells; a decimal comma is a point. Raises ValueError, whose words say why they are none."""
-    values = list(map(_number, cells))
+    values = [_number(cell) + 0.0 for cell in cells]  # -0.0 becomes 0.0: a box has one name
     if not all(map(isfinite, values)) or max(map(abs, values)) > MOST:
         raise ValueError("one of its numbers is not finite or too large")
     left, top, third, fourth = values
