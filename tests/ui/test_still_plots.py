@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from tests.ui.plot_files import write_plot
 from workbench.comparing.statistics.intervals import Interval
@@ -46,6 +47,17 @@ def test_the_picture_is_on_white_and_the_window_keeps_its_colours(qtbot, session
     assert {picture.pixelColor(*corner).name() for corner in corners} == {"#ffffff"}
     assert plot.grab().toImage() == before
     session.theme.choose("light")
+
+
+def test_the_window_asks_for_the_file_because_a_plot_may_be_removed_meanwhile(qtbot, session, monkeypatch):
+    window, plot = QMainWindow(), intervals(qtbot)
+    qtbot.addWidget(window)
+    window.setCentralWidget(plot)
+    plot.wished.connect(session.fulfil)
+    asking = []
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda parent, *words: asking.append(parent) or ("", ""))
+    plot.ask_and_save()
+    assert asking == [window]
 
 
 def test_the_numbers_of_the_intervals(qtbot):

@@ -79,7 +79,8 @@ class SavedPlot(QFrame):
         """Ask for a file and write the picture or the numbers to it, on a thread of the session."""
         name = f"{file_name(self.title)}.png"
         kinds = {".png": ("PNG", self.png), ".svg": ("SVG", self.svg), ".csv": ("CSV", self.csv)}
-        self.wished.emit(partial(ask_and_save, parent=self, what="the plot", name=name, kinds=kinds))
+        # Of the window, because a plot may be removed while the file is chosen, as when another run is shown.
+        self.wished.emit(partial(ask_and_save, parent=self.window(), what="the plot", name=name, kinds=kinds))
 
     def image(self) -> QImage:
         """The plot on white, with its title, at SCALE times its size on screen at the normal text size."""
