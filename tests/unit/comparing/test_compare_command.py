@@ -80,6 +80,9 @@ def test_a_sweep_is_compared_by_its_settings_and_a_run_chooses_the_baseline(caps
     with Workspace(folder) as workspace:
         workspace.trash(2)
     assert "| C | 4 | 1 |" in run(capsys, folder, "--sweep", "1")[1]
+    with Workspace(folder) as workspace:
+        workspace.trash_several([1, 3, 4, 5])
+    assert "All runs of sweep 1 that are done are in the trash, or deleted." in run(capsys, folder, "--sweep", "1")[2]
     status, _, err = run(capsys, folder)
     assert (status, "Missing argument 'RUN...': name runs, or a sweep with --sweep." in err) == (2, True)
 

@@ -93,6 +93,9 @@ def _done_runs(workspace: Workspace, number: int) -> list[int]:
     ordered = sorted(trials, key=lambda trial: (trial.point, trial.seed, trial.fold))
     kept = {run.id for run in workspace.runs()}
     runs = [trial.run_id for trial in ordered if trial.run_id in kept]
+    if trials and not runs:
+        what = f"All runs of sweep {number} that are done are in the trash, or deleted."
+        raise Problem(what, todo="Restore some of them, or name other runs.")
     if not runs:
         raise Problem(f"Sweep {number} has no run that is done.", todo="Compare it once some of its runs are done.")
     return runs
