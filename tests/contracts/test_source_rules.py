@@ -321,3 +321,9 @@ def test_what_says_how_far_work_is_has_one_name():
     spelt = "Callable[[str, int, int], None]"
     holders = [path for path in (ROOT / "workbench").rglob("*.py") if spelt in path.read_text("utf-8")]
     assert holders == [ROOT / "workbench" / "progress.py"]
+
+
+def test_every_file_of_tests_has_a_name_of_its_own():
+    """Their folders are no packages: pytest refuses a second module of one name, but only where it collects both."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
