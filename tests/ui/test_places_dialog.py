@@ -184,8 +184,8 @@ def test_save_does_not_wait_for_the_rest_of_a_new_place(qtbot, session, opened):
     for name in ("name", "host"):
         card.form.row(name).widget.setText("cluster")
         card.form.row(name).widget.textEdited.emit("cluster")
-    with qtbot.waitSignal(session.places.changed):
-        dialog.store()
+    dialog.store()
+    qtbot.waitUntil(lambda: [place.name for place in session.places.all] == ["cluster"])  # not only read as it was
     assert records.named("cluster").folder == SlurmPlace(name="cluster").folder
 
 
