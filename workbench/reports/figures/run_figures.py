@@ -18,6 +18,7 @@ from workbench.names import in_one_line
 from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.figures.drawing import COLUMN, FULL, Drawing, cut, legend_name
 
+MAP_HEIGHT = 4.0  # inches: below the summary and the metrics of a run it fits on the first page
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 LONGEST_NAME = 24  # letters of a class in it: the map needs most of the width
 LEGEND_MARK = 14.0  # square points: the map's own are too small to tell their colours
@@ -56,7 +57,7 @@ def draw(content: Content) -> dict[str, Drawing]:
                 partial(_others, content, others), FULL, height, _points(content, others)
             )
     if content.map is not None:
-        drawings["map"] = Drawing(partial(draw_map, content.map), FULL, 4.6, _places(content.map))
+        drawings["map"] = Drawing(partial(draw_map, content.map), FULL, MAP_HEIGHT, _places(content.map))
     for name, cards in (("worst", content.worst), ("best", content.finest)):
         if cards:
             height = FULL / _columns(cards) * 1.3 * len(cards)
