@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 SIZE, LARGE = (1280, 800), (1600, 1100)  # pixels of the window; of that whose charts are shown without it
 PRINTED = 1100, 1600  # the largest width and height of a figure of the report, in pixels
-MOST_BYTES = 300_000  # of one picture
+MOST_BYTES = 250_000  # of one picture; all documents have a limit, too
 PATIENCE = 900.0  # seconds that a map and its neighbours get
 DIGITS, NO_BATCH_NORM, PHOTOGRAPHS, MNIST = 1, 5, 6, 7  # numbers of runs in the workspace: the order of `trainings`
 

@@ -24,7 +24,7 @@ COMMAND = re.compile(r"^ {4,}(?:(?:srun|torchrun) .*?)?workbench ((?:.*\\\n)*.+)
 MENTIONED = re.compile(r"`workbench ([^`|]+)(?:\| [^`]+)?`")  # in a sentence, perhaps with a pipe
 PLACEHOLDERS = {"ARGS", "COMMAND"}  # stand for any command
 WIDEST = 120
-LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_200_000  # bytes
+LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
 QUOTED = re.compile(r'\*\*"(.+?)"\*\*', re.DOTALL)
 OF_THE_WINDOW = (
     "first-run", "photographs", "data", "choosing-a-loss", "map", "ce-and-spce", "reach", "ranks", "plugins",
