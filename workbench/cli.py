@@ -41,8 +41,8 @@ GROUPS = {  # heading of the help -> its commands
     ),
     "Look at runs": (
         lists.list_entries, compare.compare_runs, report.report_runs, search.search_run, search.pair, gallery.index,
-        geometry.geometry, triage.triage, tags.tags, deploy.deploy, deploy.robustness, exchange.test, exchange.export,
-        exchange.import_run, annotate.annotate, checkpoints.checkpoints, trash.trash,
+        geometry.geometry, triage.triage, triage.label, tags.tags, deploy.deploy, deploy.robustness, exchange.test,
+        exchange.export, exchange.import_run, annotate.annotate, checkpoints.checkpoints, trash.trash,
     ),
     "This machine": (doctor.doctor, plugins.plugins, plugins.new, desktop.install_desktop),
 }  # fmt: skip

@@ -13,8 +13,8 @@ from workbench.results.triage import LEAST
 from workbench.workspace import Workspace
 
 NUMBERED = (
-    ["compare"], ["deploy"], ["export"], ["geometry"], ["index"], ["pair"], ["report"], ["robustness"], ["search"],
-    ["test"], ["triage"],
+    ["compare"], ["deploy"], ["export"], ["geometry"], ["index"], ["label"], ["pair"], ["report"], ["robustness"],
+    ["search"], ["test"], ["triage"],
     ["place", "fetch"], ["place", "resume"], ["place", "stop"],
     ["sweep", "cancel"], ["sweep", "pause"], ["sweep", "resume"], ["sweep", "retry"], ["sweep", "run"],
     ["sweep", "show"],

@@ -1,14 +1,17 @@
-"""`workbench triage`: images whose labels a user should look at, and what was decided about them."""
+"""`workbench triage` and `label`: images whose labels are suspect, and classes for images without labels."""
 
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from workbench import files
 from workbench.commands.arguments import NUMBER, epoch_option, workspace_option
 from workbench.commands.results.deploy import evaluation_of
-from workbench.commands.terminal import one_line, show_json
-from workbench.numerals import percentage
+from workbench.commands.terminal import one_line, printable, show_json, told
+from workbench.labelling.request import USUAL_FPIR, suggest
+from workbench.labelling.table import as_csv, groups_sentence, threshold_sentence
+from workbench.numerals import minus, percentage
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
@@ -80,3 +83,63 @@ def triage(
             f"{percentage(judged.right / judged.answered, 0)} "
             f"(95%: {percentage(judged.low, 0)} to {percentage(judged.high, 0)})."
         )
+
+
+@click.command("label", short_help="Suggest a class, or none, for images without labels.")
+@click.argument("run_id", metavar="RUN", type=NUMBER)
+@click.argument("images", metavar="FOLDER", type=click.Path(path_type=Path))
+@workspace_option
+@epoch_option("whose images and network are used")
+@click.option(
+    "--false-positives", "fpir", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=USUAL_FPIR,
+    show_default=True, help="Share of images of unknown classes that may be given a class (FPIR).",
+)  # fmt: skip
+@click.option("--most", type=click.IntRange(0), default=20, show_default=True, help="Lines printed.")
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
+    help="Where the images are embedded.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print all suggestions as JSON.")
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    help="Write all suggestions to this CSV list.",
+)  # fmt: skip
+def label(
+    run_id: int, images: Path, folder: Path | None, epoch: str | int, fpir: float, most: int, device: str,
+    as_json: bool, csv_file: Path | None,
+) -> None:  # fmt: skip
+    """Suggest a class for each image in FOLDER by the network of run RUN, or none.
+
+    An image gets the class of the nearest image of the run's test half if it is similar enough. Images without a class
+    are put into groups of similar images, each of which may be a new class. To compare with all of your labelled
+    images, first test the run on them: `workbench test RUN IMAGES`, and name the new run.
+
+    The CSV list has the columns path and label: correct it, and train with it as a data set.
+    """
+    with Workspace(folder or default_workspace()) as workspace:
+        evaluation = evaluation_of(workspace, run_id, epoch)
+        with told() as progress:
+            suggested = suggest(workspace, evaluation.id, images, fpir, device, progress)
+        samples = workspace.samples(workspace.run(run_id).dataset_id)
+    names = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    for path, reason in suggested.left_out[:most]:
+        click.echo(one_line(f"{path} {reason}"), err=True)
+    if len(suggested.left_out) > most:
+        click.echo(f"{len(suggested.left_out) - most:,} more could not be read.", err=True)
+    if csv_file is not None:
+        with files.named_file(csv_file) as file:
+            file.write(as_csv(suggested, names).encode())
+        click.echo(csv_file, err=as_json)
+    if as_json:
+        show_json(asdict(suggested))
+        return
+    lines = [threshold_sentence(suggested), groups_sentence(suggested)]
+    if csv_file is None and most:
+        lines += ["", f"{'similarity':>10}  {'class':24}  {'nearest class':24}  path"]
+        for image in suggested.images[:most]:
+            named = image.label or (f"none, group {image.group}" if image.group else "none")
+            similar = minus(f"{image.similarity:.4f}")
+            lines.append(one_line(f"{similar:>10}  {named:24}  {image.nearest_class:24}  {image.path}"))
+        if len(suggested.images) > most:
+            lines.append(f"{len(suggested.images) - most:,} more: write all with --csv FILE.")
+    click.echo(printable("\n".join(lines)))

@@ -1,0 +1,34 @@
+"""Groups of images without a class: cut where the labelled images say, largest first."""
+
+import numpy as np
+import pytest
+
+from tests.unit.results.test_few_shot import clusters, stored
+from workbench.labelling import groups as module
+from workbench.labelling.groups import cut_of, groups
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
+def test_classes_that_are_apart_are_the_groups(distance):
+    labels = np.repeat(np.arange(6), [5, 9, 3, 7, 4, 1])
+    vectors = clusters(labels, 0.1, seed=3)
+    vectors *= 0.8 / np.linalg.norm(vectors, axis=1).max()
+    cut = cut_of(stored(labels, vectors, distance))
+    assert cut.agreement == 1
+    assert cut.images == 29
+    new = clusters(labels, 0.1, seed=3)[::-1] * (0.8 / np.linalg.norm(clusters(labels, 0.1, seed=3), axis=1).max())
+    group = groups(new, distance, cut)
+    of_class = [set(group[labels[::-1] == label]) for label in range(6)]
+    assert of_class == [{3}, {1}, {5}, {2}, {4}, {0}], "the largest is the first, one image alone is none"
+
+
+def test_few_images_have_no_groups():
+    cut = cut_of(stored(np.array([0]), np.ones((1, 3))))
+    assert groups(np.ones((1, 3)), "cosine", cut).tolist() == [0]
+    assert groups(np.empty((0, 3)), "cosine", cut).tolist() == []
+
+
+def test_the_cut_is_chosen_on_whole_classes(monkeypatch):
+    monkeypatch.setattr(module, "MOST_LABELLED", 25)
+    labels = np.repeat(np.arange(8), 10)
+    assert cut_of(stored(labels, clusters(labels, 0.5))).images == 20

@@ -1,0 +1,63 @@
+"""Suggestions and the person's answers, kept in the folder of the run, so that a window can be closed meanwhile."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from pydantic import TypeAdapter
+
+from workbench import files
+from workbench.labelling.request import Suggested
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.paths import is_file
+
+NAME = "labelling.json"
+LARGEST = 1 << 28  # bytes
+START_AGAIN = "Suggest the classes again."
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """Suggestions, and what the person made of them."""
+
+    suggested: Suggested
+    answers: dict[str, str]  # class by path; empty: none of the classes
+
+
+def keep(workspace: Workspace, labelling: Labelling) -> None:
+    """Write the labelling beside its run; an earlier one is replaced. Raises Problem when it cannot be written."""
+    with files.atomic_write(_place(workspace, labelling.suggested.run)) as file:
+        file.write(_READER.dump_json(labelling))
+
+
+def kept(workspace: Workspace, run_id: int) -> Labelling | None:
+    """The labelling that was kept beside a run; None if there is none.
+
+    Raises:
+        Problem: the file is damaged, or is not of this run.
+    """
+    place = _place(workspace, run_id)
+    if not is_file(place):
+        return None
+    try:
+        labelling = _READER.validate_json(files.small_content(place, LARGEST))
+    except (OSError, ValueError):  # pydantic's ValidationError is one
+        raise Problem(f"{place} is damaged.", kept="The run is there.", todo=START_AGAIN) from None
+    suggested = labelling.suggested
+    paths = [*(image.path for image in suggested.images), *labelling.answers]
+    if suggested.run != run_id or any(map(_leaves, paths)):
+        raise Problem(f"{place} is not of run {run_id}.", kept="The run is there.", todo=START_AGAIN)
+    return labelling
+
+
+def _place(workspace: Workspace, run_id: int) -> Path:
+    return workspace.folder(run_id) / NAME
+
+
+def _leaves(path: str) -> bool:
+    """Whether a path leads out of its folder."""
+    parts = PurePosixPath(path.replace("\\", "/"))
+    return parts.is_absolute() or ".." in parts.parts or ":" in path.split("/")[0]
+
+
+_READER = TypeAdapter(Labelling)

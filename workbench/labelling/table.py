@@ -1,0 +1,71 @@
+"""Suggestions as sentences and as CSV, which the window and the command line share."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from workbench.files.spreadsheet import csv_text
+from workbench.labelling.nearest import Share
+from workbench.labelling.request import Suggested
+from workbench.names import visible
+from workbench.numerals import minus, percentage
+
+COLUMNS = (
+    "path", "label", "group", "similarity", "nearest class", "nearest", "second class", "second similarity",
+)  # fmt: skip
+
+
+def threshold_sentence(suggested: Suggested) -> str:
+    """How far the suggestions can be trusted: measured with the labelled images."""
+    limit = suggested.threshold
+    said = (
+        f"A class is suggested from similarity {minus(f'{limit.similarity:.4f}')} on, which "
+        f"{percentage(limit.fpir)} of {limit.queries:,} labelled images reach when their own class is left out"
+    )
+    if limit.worst is not None:
+        _, hits, count = limit.worst
+        said += f" (most of {visible(suggested.worst_class)}: {hits:,} of {count:,})"
+    if limit.named is not None:
+        said += f". With their class {percentage(limit.named[0])} reach it ({_range(limit.named)})"
+    if limit.right is not None:
+        said += f"; {percentage(limit.right[0])} of these get the right class ({_range(limit.right)})"
+    return f"{said}."
+
+
+def groups_sentence(suggested: Suggested) -> str:
+    """How many images are given a class, and how the others are grouped."""
+    images, named = len(suggested.images), sum(1 for image in suggested.images if image.label)
+    sizes = Counter(image.group for image in suggested.images if image.group)
+    said = f"{named:,} of {images:,} images are given one of {suggested.classes:,} classes, {images - named:,} none."
+    if sizes:
+        in_groups = sum(sizes.values())
+        count = "1 group" if len(sizes) == 1 else f"{len(sizes):,} groups"
+        said += f" Of these, {in_groups:,} are in {count} of images that are alike"
+        assert suggested.cut is not None  # there are groups
+        said += f" (agreement of such groups with classes of labelled images: {suggested.cut.agreement:.2f} of 1)."
+    elif images - named > 1 and suggested.cut is None:
+        said += " They are too many to be grouped."
+    return said
+
+
+def as_csv(suggested: Suggested, names: Mapping[int, str], answers: Mapping[str, str] | None = None) -> str:
+    """All suggestions as a CSV list, which a data set "CSV list" reads with the suggested classes as labels.
+
+    Args:
+        names: the path of each labelled image, by its sample id.
+        answers: the class that the person gave an image, by its path; in place of the suggested one.
+    """
+    decided = answers or {}
+    return csv_text(
+        list(COLUMNS),
+        [
+            [
+                image.path, decided.get(image.path, image.label), image.group or "", image.similarity,
+                image.nearest_class, names.get(image.nearest, ""), image.second_class, image.second_similarity,
+            ]
+            for image in suggested.images
+        ],
+    )  # fmt: skip
+
+
+def _range(share: Share) -> str:
+    return f"95%: {percentage(share[1], 1)} to {percentage(share[2], 1)}"
