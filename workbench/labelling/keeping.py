@@ -1,4 +1,4 @@
-"""Suggestions and the person's answers, kept in the folder of the run, so that a window can be closed meanwhile."""
+"""Suggestions and the person's answers, kept in the folder of the run: the window may be closed meanwhile."""
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.paths import is_file
 
-NAME = "labelling.json"
+NAME = "labelling-{}.json"  # of the evaluation
 LARGEST = 1 << 28  # bytes
 START_AGAIN = "Suggest the classes again."
 
@@ -25,18 +25,24 @@ class Labelling:
 
 
 def keep(workspace: Workspace, labelling: Labelling) -> None:
-    """Write the labelling beside its run; an earlier one is replaced. Raises Problem when it cannot be written."""
-    with files.atomic_write(_place(workspace, labelling.suggested.run)) as file:
+    """Write the labelling into the folder of its run; an earlier one of its evaluation is replaced.
+
+    Raises:
+        Problem: it cannot be written.
+    """
+    place = _place(workspace, labelling.suggested.evaluation)
+    files.make_folder(place.parent)
+    with files.atomic_write(place) as file:
         file.write(_READER.dump_json(labelling))
 
 
-def kept(workspace: Workspace, run_id: int) -> Labelling | None:
-    """The labelling that was kept beside a run; None if there is none.
+def kept(workspace: Workspace, evaluation_id: int) -> Labelling | None:
+    """The labelling that was kept of an evaluation; None if there is none.
 
     Raises:
-        Problem: the file is damaged, or is not of this run.
+        Problem: the file is damaged, or is not of this evaluation.
     """
-    place = _place(workspace, run_id)
+    place = _place(workspace, evaluation_id)
     if not is_file(place):
         return None
     try:
@@ -45,13 +51,13 @@ def kept(workspace: Workspace, run_id: int) -> Labelling | None:
         raise Problem(f"{place} is damaged.", kept="The run is there.", todo=START_AGAIN) from None
     suggested = labelling.suggested
     paths = [*(image.path for image in suggested.images), *labelling.answers]
-    if suggested.run != run_id or any(map(_leaves, paths)):
-        raise Problem(f"{place} is not of run {run_id}.", kept="The run is there.", todo=START_AGAIN)
+    if suggested.evaluation != evaluation_id or any(map(_leaves, paths)):
+        raise Problem(f"{place} is not of this evaluation.", kept="The run is there.", todo=START_AGAIN)
     return labelling
 
 
-def _place(workspace: Workspace, run_id: int) -> Path:
-    return workspace.folder(run_id) / NAME
+def _place(workspace: Workspace, evaluation_id: int) -> Path:
+    return workspace.folder(workspace.evaluation(evaluation_id).run_id) / NAME.format(evaluation_id)
 
 
 def _leaves(path: str) -> bool:

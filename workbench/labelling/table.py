@@ -40,11 +40,21 @@ def groups_sentence(suggested: Suggested) -> str:
         in_groups = sum(sizes.values())
         count = "1 group" if len(sizes) == 1 else f"{len(sizes):,} groups"
         said += f" Of these, {in_groups:,} are in {count} of images that are alike"
-        assert suggested.cut is not None  # there are groups
-        said += f" (agreement of such groups with classes of labelled images: {suggested.cut.agreement:.2f} of 1)."
+        if suggested.cut is not None:
+            said += f" (agreement of such groups with classes of labelled images: {suggested.cut.agreement:.2f} of 1)"
+        said += "."
     elif images - named > 1 and suggested.cut is None:
         said += " They are too many to be grouped."
     return said
+
+
+def unread_sentence(suggested: Suggested) -> str:
+    """How many files could not be read, with the first of them; empty if all could."""
+    if not suggested.left_out:
+        return ""
+    path, reason = suggested.left_out[0]
+    count = "1 file" if len(suggested.left_out) == 1 else f"{len(suggested.left_out):,} files"
+    return f"{count} could not be read: {visible(path)} {reason}."
 
 
 def as_csv(suggested: Suggested, names: Mapping[int, str], answers: Mapping[str, str] | None = None) -> str:

@@ -99,11 +99,13 @@ def test_a_folder_without_images_is_refused(space, tmp_path, where, said):
 
 def test_what_is_kept_comes_back_with_its_answers(space, folder):
     with Workspace(space) as workspace:
-        assert kept(workspace, 1) is None
-        suggested = suggest(workspace, workspace.evaluations(1)[-1].id, folder)
+        evaluation = workspace.evaluations(1)[-1].id
+        assert kept(workspace, evaluation) is None
+        suggested = suggest(workspace, evaluation, folder)
         labelling = Labelling(suggested, {"noise-0.png": "other", "noise-1.png": ""})
         keep(workspace, labelling)
-        assert kept(workspace, 1) == labelling
+        assert kept(workspace, evaluation) == labelling
+        assert kept(workspace, workspace.evaluations(1)[0].id) is None
         text = as_csv(suggested, {}, labelling.answers)
         assert "noise-0.png,other," in text
         assert threshold_sentence(suggested)
@@ -113,17 +115,18 @@ def test_what_is_kept_comes_back_with_its_answers(space, folder):
 def test_a_file_that_was_tampered_with_is_refused(space, folder):
     changes = (
         lambda text: text[:50],
-        lambda text: text.replace('"run":1', '"run":2'),
+        lambda text: text.replace('"evaluation":', '"evaluation":7'),
         lambda text: text.replace("noise-0.png", "../noise-0.png"),
         lambda text: text.replace("noise-0.png", "/noise-0.png"),
         lambda text: text.replace('"similarity":', '"other":'),
     )
     with Workspace(space) as workspace:
-        keep(workspace, Labelling(suggest(workspace, workspace.evaluations(1)[-1].id, folder), {}))
-        place = workspace.folder(1) / NAME
+        evaluation = workspace.evaluations(1)[-1].id
+        keep(workspace, Labelling(suggest(workspace, evaluation, folder), {}))
+        place = workspace.folder(1) / NAME.format(evaluation)
         good = place.read_text("utf-8")
         for change in changes:
             assert change(good) != good
             place.write_text(change(good), "utf-8")
             with pytest.raises(Problem, match="Suggest the classes again"):
-                kept(workspace, 1)
+                kept(workspace, evaluation)

@@ -10,6 +10,7 @@ from workbench.ui.pages.retrieval.attributes.panel import AttributesPanel
 from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
 from workbench.ui.pages.retrieval.model.filters import CellQueries, ClassGroup
+from workbench.ui.pages.retrieval.new_images.panel import NewImagesPanel
 from workbench.ui.pages.retrieval.robustness.panel import RobustnessPanel
 from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.state.session import Session
@@ -52,6 +53,9 @@ class RetrievalViews(QTabWidget):
             "Attributes",
             self._attributes,
             "Scores across the values of an attribute: from one camera, view or domain to another",
+        )
+        self._add(
+            "New images", partial(NewImagesPanel, session), "Classes suggested for images without labels, or none"
         )
         self.currentChanged.connect(self.make)
 

@@ -1,0 +1,172 @@
+"""New images as a person meets them: suggested by a real process, given classes, undone, kept, saved."""
+
+import csv
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+
+from tests.trained_sample import sample_values, trained
+from tests.ui.small_run import blobs, store_run
+from workbench.labelling.keeping import Labelling, keep, kept
+from workbench.labelling.nearest import Threshold
+from workbench.labelling.request import Suggested, Suggestion
+from workbench.ui.pages.retrieval.new_images.model import ALONE, ANSWERED, GROUPED, NAMED, LabellingModel
+from workbench.ui.pages.retrieval.new_images.panel import ASK, MEASURING, SHOWN, NewImagesPanel
+from workbench.ui.widgets.dialogs.question import Question
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(3), 4)
+
+
+def suggestion(path, label="", group=0, similarity=0.5, nearest=0):
+    return Suggestion(path, label, group, similarity, "class 0", nearest, "class 1", 0.25)
+
+
+def suggested(evaluation, folder, images):
+    limit = Threshold(0.01, 0.7, 100, 100, (0.5, 0.4, 0.6), (0.9, 0.8, 1.0), None)
+    return Suggested(1, evaluation, 1, "cosine", str(folder), 12, 3, limit, "", None, images, [])
+
+
+IMAGES = [
+    suggestion("a.png", "class 0", 0, 0.9), suggestion("b.png", "class 1", 0, 0.8), suggestion("c.png", "", 1),
+    suggestion("d.png", "", 1), suggestion("e.png", "", 2), suggestion("f.png", "", 2), suggestion("g.png", "", 0),
+]  # fmt: skip
+
+
+def shown(qtbot, session):
+    panel = NewImagesPanel(session)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 720)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+@pytest.fixture
+def run(session, workspace):
+    stored = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.5, 1)])
+    session.show_run(stored.run_id)
+    return stored
+
+
+@pytest.fixture
+def panel(qtbot, session, workspace, run, tmp_path):
+    for number, image in enumerate(IMAGES):
+        pixels = np.full((8, 8, 3), 30 * number, np.uint8)
+        Image.fromarray(pixels).save(tmp_path / image.path)
+    first = int(workspace.samples(workspace.run(run.run_id).dataset_id).ids[0])
+    images = [suggestion(image.path, image.label, image.group, image.similarity, first) for image in IMAGES]
+    keep(workspace, Labelling(suggested(session.evaluation_id, tmp_path, images), {}))
+    made = shown(qtbot, session)
+    qtbot.waitUntil(lambda: made.currentIndex() == SHOWN)
+    return made
+
+
+def listed(panel):
+    return [row.image.path for row in panel.rows.rows]
+
+
+def test_the_model_lists_answers_and_undoes_each_step():
+    model = LabellingModel()
+    assert (model.rows, model.undo(), model.answer(["a.png"], "x")) == ([], [], False)
+    model.show(Labelling(suggested(1, "x", IMAGES), {}))
+    assert [row.image.path for row in model.rows] == [image.path for image in IMAGES]
+    assert model.counts() == {"all": 7, NAMED: 2, GROUPED: 4, ALONE: 1, ANSWERED: 0}
+    assert model.group_of("c.png") == ["c.png", "d.png"]
+    assert model.group_of("a.png") == ["a.png"]
+    assert model.group_of("g.png") == ["g.png"]
+    assert model.answer(["c.png", "d.png"], "new")
+    assert model.answer(["c.png", "a.png"], "")
+    assert not model.answer(["c.png", "a.png"], ""), "it changes nothing"
+    assert model.counts() == {"all": 7, NAMED: 2, GROUPED: 3, ALONE: 2, ANSWERED: 3}
+    assert model.undo() == ["c.png", "a.png"]
+    assert model.labelling.answers == {"c.png": "new", "d.png": "new"}
+    assert model.undo() == ["c.png", "d.png"]
+    assert model.labelling.answers == {}
+    assert not model.can_undo
+
+
+def test_a_run_without_a_network_says_why_and_still_shows_what_was_kept(qtbot, session, run, panel):
+    assert "has no checkpoint" in panel.ask.sentence.text()
+    assert not panel.ask.go.isEnabled()
+    assert listed(panel) == [image.path for image in IMAGES]
+
+
+def test_a_group_gets_one_class_which_is_kept_undone_and_saved(qtbot, session, workspace, panel, tmp_path):
+    panel.listed.buttons[GROUPED].click()
+    assert listed(panel) == ["c.png", "d.png", "e.png", "f.png"]
+    assert [row.image.path for row in panel.chosen] == ["c.png"]
+    panel.beside.group.click()
+    assert [row.image.path for row in panel.chosen] == ["c.png", "d.png"]
+    assert panel.beside.said.text().startswith("2 images are chosen; the first is shown.")
+    line = panel.beside.classes.lineEdit()
+    line.setText("")
+    qtbot.keyClicks(line, "new class")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert listed(panel) == ["e.png", "f.png"]
+    assert [row.image.path for row in panel.chosen] == ["e.png"]
+    panel.table.setFocus()
+    qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    evaluation = session.evaluation_id
+    wanted = {"c.png": "new class", "d.png": "new class", "e.png": ""}
+    qtbot.waitUntil(lambda: kept(workspace, evaluation).answers == wanted)
+    assert panel.listed.buttons[ANSWERED].text() == "Answered 3"
+    panel.table_actions.save_to(tmp_path / "list.csv")
+    qtbot.waitUntil((tmp_path / "list.csv").exists)
+    with (tmp_path / "list.csv").open(encoding="utf-8", newline="") as file:
+        labels = {row["path"]: row["label"] for row in csv.DictReader(file)}
+    assert labels == {
+        "a.png": "class 0", "b.png": "class 1", "c.png": "new class", "d.png": "new class", "e.png": "", "f.png": "",
+        "g.png": "",
+    }  # fmt: skip
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    panel.undo.click()
+    assert not panel.undo.isEnabled()
+    qtbot.waitUntil(lambda: kept(workspace, evaluation).answers == {})
+    assert listed(panel) == ["c.png", "d.png", "e.png", "f.png"]
+
+
+def test_both_pictures_are_shown_and_a_missing_file_says_so(qtbot, panel, tmp_path):
+    qtbot.waitUntil(lambda: not panel.beside.new.pixmap().isNull())
+    qtbot.waitUntil(lambda: not panel.beside.near.pixmap().isNull())
+    (tmp_path / "g.png").unlink()
+    panel.listed.buttons[ALONE].click()
+    qtbot.waitUntil(lambda: panel.beside.new.text().startswith("g.png cannot be opened"))
+
+
+def test_answers_are_asked_about_before_another_list_replaces_them(qtbot, session, panel):
+    panel.give("class 2")
+    assert [row.label for row in panel.rows.rows if row.answered] == ["class 2"]
+    panel.suggest()
+    (question,) = panel.window().findChildren(Question)
+    assert "with 1 answer of yours" in question.words.text()
+    question.answers["keep"].click()
+    assert panel.currentIndex() == SHOWN
+    assert panel.work.newest is None
+
+
+def test_a_real_process_suggests_and_a_cancel_leaves_the_question(qtbot, session, workspace, tmp_path):
+    values = sample_values(1)
+    values["evaluation"].update(probe_size=0, untrained=False)
+    session.show_run(trained(workspace, values))
+    qtbot.waitUntil(lambda: session.evaluation_id is not None)
+    ids, labels, _ = workspace.embeddings(session.evaluation_id)
+    pictures = workspace.pictures(session.run().dataset_id)
+    for row in range(5):
+        Image.fromarray(pictures.thumbnail(int(ids[row]))).save(tmp_path / f"{row}.png")
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: bool(panel.work.newest is None and panel.folder.isEnabled()))
+    assert not panel.ask.go.isEnabled()
+    panel.folder.take(str(tmp_path / "gone"))
+    panel.ask.go.click()
+    assert panel.currentIndex() == MEASURING
+    qtbot.waitUntil(lambda: panel.currentIndex() == ASK)
+    panel.folder.take(str(tmp_path))
+    panel.ask.go.click()
+    qtbot.waitUntil(lambda: panel.currentIndex() == SHOWN)
+    assert [row.label for row in sorted(panel.rows.rows, key=lambda row: row.image.path)] == [
+        session.class_name(int(label)) for label in labels[:5]
+    ]
+    assert "5 of 5 images are given one of 10 classes" in panel.sentence.text()

@@ -1,0 +1,398 @@
+"""The view New images: classes for a folder of images without labels, suggested by the shown evaluation."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QDoubleSpinBox, QHeaderView, QStackedWidget, QTableView, QWidget
+
+from workbench.labelling.keeping import Labelling, keep, kept
+from workbench.labelling.request import USUAL_FPIR
+from workbench.labelling.table import as_csv, groups_sentence, threshold_sentence, unread_sentence
+from workbench.names import visible
+from workbench.problem import Problem
+from workbench.running.search.image_search import check_network
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.new_images.beside import Beside
+from workbench.ui.pages.retrieval.new_images.file_pictures import FilePictures
+from workbench.ui.pages.retrieval.new_images.model import (
+    ALL,
+    ALONE,
+    ANSWERED,
+    GROUPED,
+    NAMED,
+    LabellingModel,
+    Row,
+)
+from workbench.ui.state.evaluation_work import Evaluation, EvaluationWork
+from workbench.ui.state.session import Session
+from workbench.ui.style.words import NO_VALUE, counted
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.dialogs.question import Question
+from workbench.ui.widgets.dialogs.save_file import Content
+from workbench.ui.widgets.fields.captions import caption
+from workbench.ui.widgets.fields.editors import PathEditor
+from workbench.ui.widgets.fields.number_box import number_box
+from workbench.ui.widgets.fields.segments import Segments
+from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.images.pictures import shared_loader
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.measuring import Measuring
+from workbench.ui.widgets.scrolled import ScrolledDown
+from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
+from workbench.ui.widgets.tables.table_actions import TableActions
+from workbench.workspace import Workspace
+
+SERVER = "workbench.labelling.server"
+ASK, MEASURING, SHOWN = range(3)
+THUMBNAIL, ROW_PX = 40, 46  # px
+AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
+LIST, BESIDE = 3, 2  # stretches
+TITLES = ("Image", "Class", "By", "Group", "Similarity", "Nearest class")
+ONE_AT_A_TIME = "Classes are being suggested for another evaluation."
+WHY = (
+    "Choose a folder of images without labels. Each gets the class of the most similar image of the test half, if it "
+    "is similar enough. The others are put into groups of similar images, which may be new classes. Correct the list, "
+    "save it, and use it as a data set. No image is changed."
+)
+FPIR_TIP = (
+    "Share of images of unknown classes that may be given a class (false positive identification rate, FPIR). It sets "
+    "the similarity from which a class is suggested."
+)
+CHOICES = ((ALL, "All"), (NAMED, "With a class"), (GROUPED, "In groups"), (ALONE, "Alone"), (ANSWERED, "Answered"))
+UNSURE = "A folder is needed."
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is read of an evaluation."""
+
+    labelling: Labelling | None
+    names: dict[int, str]  # paths of its samples, by id
+    classes: list[str]
+    refused: str  # why nothing can be suggested; empty where it can
+    damaged: str  # a sentence on what was kept and cannot be read
+
+
+class NewImagesPanel(QStackedWidget):
+    """Shows the suggestions that were kept of the session's evaluation; every answer is stored at once."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.model = LabellingModel()
+        self.work = EvaluationWork(session, SERVER, "retrieval", ONE_AT_A_TIME)
+        self._shown: Evaluation | None = None  # that is asked for, or shown
+        self._known = Known(None, {}, [], "", "")
+        self._pictures, self._loader = FilePictures(session, self), shared_loader(session)
+        self._build()
+        self._make_actions()
+        self._connect()
+
+    def _build(self) -> None:
+        self.ask = EmptyHint("New images", WHY, "Suggest classes")
+        self.folder = PathEditor("folder", [])
+        self.folder.setAccessibleName("Folder of images")
+        self.folder.setMinimumWidth(420)
+        self.fpir = number_box(QDoubleSpinBox())
+        self.fpir.setRange(0.01, 50)
+        self.fpir.setDecimals(2)
+        self.fpir.setSuffix("%")
+        self.fpir.setValue(100 * USUAL_FPIR)
+        self.fpir.setToolTip(FPIR_TIP)
+        self.back = button("Back to the list", "arrow-left")
+        fields = QWidget()
+        in_column(
+            in_row(self.folder), in_row(1, caption("False positives", self.fpir), self.fpir, self.back, 1, spacing=8),
+            on=fields, spacing=8,
+        )  # fmt: skip
+        self.ask.insert_above_button(fields)
+        self.measuring = Measuring()
+        self.listed = Segments("Which images", CHOICES)
+        self.listed.set_value(ALL)
+        self.again = button("Another folder…", "folder-open")
+        self.undo = button("Undo", "arrow-counter-clockwise")
+        self.sentence = label("", "muted", wrap=True)
+        self.rows = SortedRows(TITLES, _cells, _written, self, picture=self._thumbnail)
+        self.table = QTableView()
+        self.table.setModel(self.rows)
+        select_rows(self.table, "New images")
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        set_row_height(self.table, ROW_PX)
+        header = self.table.horizontalHeader()
+        header.setTextElideMode(Qt.TextElideMode.ElideNone)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.setSortingEnabled(True)
+        self.table_actions = TableActions(self.session.fulfil, self.table, "labels.csv", self.rows.unwritten, self._csv)
+        self.copy, self.save = self.table_actions.icons()
+        self.beside = Beside(self._pictures, self._loader)
+        head = in_lines(
+            label("New images", "title"), self.listed, self.undo, self.again, self.copy, self.save,
+        )  # fmt: skip
+        content = QWidget()
+        row = in_row((self.table, LIST), (self.beside, BESIDE), spacing=8)
+        in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
+        for page in (self.ask, self.measuring, ScrolledDown(content)):
+            self.addWidget(page)
+
+    def _make_actions(self) -> None:
+        for words, keys, slot in (
+            ("No class for the chosen images", "Del", partial(self.give, "")),
+            ("Choose the group of the image", "G", self.choose_group),
+        ):
+            action = QAction(words, self.table)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            action.triggered.connect(slot)
+            self.table.addAction(action)
+
+    def _connect(self) -> None:
+        self.ask.pressed.connect(self.suggest)
+        self.back.clicked.connect(partial(self.setCurrentIndex, SHOWN))
+        self.measuring.pressed.connect(self.work.cancel)
+        self.again.clicked.connect(partial(self.setCurrentIndex, ASK))
+        self.folder.edited.connect(self._allow)
+        self.listed.chosen.connect(self._choose_listed)
+        self.undo.clicked.connect(self.take_back)
+        self.table.selectionModel().selectionChanged.connect(self._show_chosen)
+        self.beside.class_given.connect(self.give)
+        self.beside.group_asked.connect(self.choose_group)
+        self._pictures.ready.connect(self._pictures_came)
+        self._loader.ready.connect(lambda ids: self.beside.draw_pictures())
+        self.session.evaluation_changed.connect(self._show_evaluation)
+        self.session.theme.changed.connect(partial(fit_columns_to_words, self.table))
+        self._allow()
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+Z takes back an answer while there is one; else it is the window's."""
+        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.can_undo:
+            if event.type() == QEvent.Type.KeyPress:
+                self.take_back()
+            event.accept()
+            return True
+        return super().event(event)
+
+    # What is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_evaluation()
+
+    def _show_evaluation(self) -> None:
+        """Read what was kept of the shown evaluation, as soon as the view is visible."""
+        shown = (self.session.workspace, self.session.evaluation_id)
+        if not self.isVisible() or shown == self._shown:
+            return
+        self.work.leave_others(shown[0])
+        self._shown = shown
+        self.show_known(Known(None, {}, [], "", ""))
+        if self.work.measures(shown):
+            self.setCurrentIndex(MEASURING)
+        elif shown[1] is not None:
+            self._read(shown)
+
+    def _read(self, shown: Evaluation) -> None:
+        workspace, evaluation_id = shown
+        if evaluation_id is not None:
+            self.session.read(partial(_known, workspace, evaluation_id), partial(self._take, shown))
+
+    def _take(self, shown: Evaluation, known: Known) -> None:
+        if shown == self._shown and not self.work.measures(shown):
+            self.show_known(known)
+
+    def show_known(self, known: Known) -> None:
+        """Show what was kept, or ask for a folder."""
+        self._known = known
+        self.model.show(known.labelling)
+        self.ask.say(f"{known.damaged} {known.refused or WHY}".strip())
+        self.back.setVisible(known.labelling is not None)
+        self.setCurrentIndex(ASK if known.labelling is None else SHOWN)
+        if known.labelling is not None:
+            suggested = known.labelling.suggested
+            self._pictures.open(suggested.folder)
+            self.folder.set_value(suggested.folder)
+            words = filter(
+                None, (groups_sentence(suggested), threshold_sentence(suggested), unread_sentence(suggested))
+            )
+            self.sentence.setText(" ".join(words))
+        self._allow()
+        self.draw()
+
+    def _allow(self) -> None:
+        self.ask.go.setEnabled(bool(self.folder.value()) and not self._known.refused)
+        self.ask.go.setToolTip("" if self.folder.value() else UNSURE)
+        for part in (self.folder, self.fpir):
+            part.setEnabled(not self._known.refused)
+
+    def draw(self) -> None:
+        """Show the listed rows and the counts; the chosen images stay chosen."""
+        chosen = {row.image.path for row in self.chosen}
+        counts = self.model.counts()
+        for name, words in CHOICES:
+            self.listed.buttons[name].setText(f"{words} {counts[name]:,}")
+        self.rows.show(self.model.shown())
+        fit_columns_to_words(self.table)
+        self.undo.setEnabled(self.model.can_undo)
+        answers = {} if self.model.labelling is None else self.model.labelling.answers
+        self.beside.offer(sorted(map(visible, {*self._known.classes, *filter(None, answers.values())})))
+        self._choose(chosen)
+
+    @property
+    def chosen(self) -> list[Row]:
+        """The chosen rows, from the top."""
+        places = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [row for place in places if (row := self.rows.row(place)) is not None]
+
+    def _choose(self, paths: set[str]) -> None:
+        """Choose the rows of these paths; the first row where none of them is listed."""
+        places = [place for place, row in enumerate(self.rows.rows) if row.image.path in paths]
+        places = places or list(range(len(self.rows.rows[:1])))
+        selection, model = self.table.selectionModel(), self.rows
+        selection.blockSignals(True)
+        selection.clear()
+        flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+        for place in places:
+            selection.select(model.index(place, 0), flags)
+        if places:
+            selection.setCurrentIndex(model.index(places[0], 0), selection.SelectionFlag.NoUpdate)
+        selection.blockSignals(False)
+        self.table.viewport().update()
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        rows = self.chosen
+        self.beside.show_chosen(rows, self._known.names.get(rows[0].image.nearest, "") if rows else "")
+
+    def _choose_listed(self, name: str) -> None:
+        self.model.listed = name
+        self.draw()
+
+    def _pictures_came(self) -> None:
+        if self.isVisible():
+            self.rows.pictures_came(set())
+            self.beside.draw_pictures()
+
+    def _thumbnail(self, row: Row) -> QPixmap | None:
+        picture = self._pictures.picture(row.image.path, THUMBNAIL)
+        if picture is None:
+            first = self.table.rowAt(0)
+            last = self.table.rowAt(self.table.viewport().height() - 1)
+            last = len(self.rows.rows) if last < 0 else last
+            paths = [shown.image.path for shown in self.rows.rows[max(0, first) : last + AHEAD]]
+            self._pictures.request(paths, THUMBNAIL)
+        return picture if isinstance(picture, QPixmap) else None
+
+    # What the user does
+
+    def suggest(self) -> None:
+        """Suggest classes for the folder, in a process of its own; answers to an earlier list are asked about."""
+        labelling = self.model.labelling
+        if labelling is None or not labelling.answers:
+            self._start()
+            return
+        question = Question(
+            "New images", "Replace the list?",
+            f"The list of {labelling.suggested.folder}, with {counted(len(labelling.answers), 'answer', 'answers')} of "
+            "yours, is replaced. Save it before if you still need it.",
+            {"keep": button("Keep the list"), "replace": button("Replace", kind="danger")}, self.window(),
+        )  # fmt: skip
+        question.answered.connect(lambda answer: self._start() if answer == "replace" else None)
+        question.open()
+
+    def _start(self) -> None:
+        of = self._shown
+        if of is None or of[1] is None or not self.folder.value() or not self.work.is_free():
+            return
+        self.setCurrentIndex(MEASURING)
+        fields: dict[str, Any] = {"folder": self.folder.value(), "false_positives": self.fpir.value() / 100}
+        ended = partial(self._ended, of)
+        self.work.start(of, "New images", "suggest", fields, lambda answer: ended(), ended)
+        if self.work.newest is not None:
+            self.measuring.follow(self.work.newest.item)
+
+    def _ended(self, of: Evaluation) -> None:
+        if of == self._shown:
+            self.setCurrentIndex(ASK if self.model.labelling is None else SHOWN)
+            self._read(of)
+
+    def give(self, name: str, _checked: bool = False) -> None:
+        """Give the chosen images a class, or none with an empty name, and choose the row that follows."""
+        rows, known = self.chosen, {visible(label): label for label in self._known.classes}
+        name = known.get(name, name)
+        if not rows or not self.model.answer([row.image.path for row in rows], name):
+            return
+        paths = {row.image.path for row in rows}
+        after = [row.image.path for row in self.rows.rows]
+        last = max(after.index(path) for path in paths)
+        following = next((path for path in after[last + 1 :] if path not in paths), None)
+        self._keep()
+        self.draw()
+        if following is not None:
+            self._choose({following})
+
+    def take_back(self) -> None:
+        """Undo the last answer."""
+        if paths := self.model.undo():
+            self._keep()
+            self.draw()
+            self._choose(set(paths))
+
+    def choose_group(self) -> None:
+        """Choose all images of the group of the first chosen one."""
+        if rows := self.chosen:
+            self._choose(set(self.model.group_of(rows[0].image.path)))
+
+    def _keep(self) -> None:
+        labelling = self.model.labelling
+        if labelling is not None:
+            whole = Labelling(labelling.suggested, dict(labelling.answers))
+            self.session.change(partial(keep, self.session.workspace, whole))
+
+    def _csv(self) -> Content:
+        labelling = self.model.labelling
+        assert labelling is not None  # else the table is not shown
+        return partial(as_csv, labelling.suggested, self._known.names, dict(labelling.answers))
+
+
+def _cells(row: Row) -> tuple[Any, ...]:
+    image = row.image
+    by = ("you" if row.answered else "suggested") if row.label or row.answered else ""
+    return (
+        visible(image.path), visible(row.label), by, 0 if row.label else image.group, image.similarity,
+        visible(image.nearest_class),
+    )  # fmt: skip
+
+
+def _written(column: int, value: Any) -> str:
+    if isinstance(value, str):
+        return value or (NO_VALUE if column == 1 else "")
+    if column == 3:
+        return f"{value:,}" if value else ""
+    return f"{value:.3f}"
+
+
+def _known(workspace: Workspace, evaluation_id: int) -> Known:
+    """What was kept, the names of the labelled images, and why nothing can be suggested."""
+    run = workspace.run(workspace.evaluation(evaluation_id).run_id)
+    if run.dataset_id is None:
+        return Known(None, {}, [], run.has_no("data set"), "")
+    samples = workspace.samples(run.dataset_id)
+    names = dict(zip(samples.ids.tolist(), map(visible, samples.paths), strict=True))
+    classes = list(workspace.dataset(run.dataset_id).class_names)
+    labelling, refused, damaged = None, "", ""
+    try:
+        labelling = kept(workspace, evaluation_id)
+    except Problem as problem:
+        damaged = str(problem)
+    try:
+        check_network(workspace, run.id)
+    except Problem as problem:
+        refused = str(problem)
+    return Known(labelling, names, classes, refused, damaged)
