@@ -6,6 +6,7 @@ import pytest
 
 from workbench.comparing.published.published_tables import tables
 from workbench.entries import catalog
+from workbench.losses import build_loss
 from workbench.settings.presets import presets
 from workbench.sweeps.plan import sweep_presets
 
@@ -138,6 +139,26 @@ def test_ice_trains_the_paper_s_steps_to_the_nearest_epoch(key, images, batch, s
     assert recipe.config.training.batch_size == batch
     assert recipe.config.training.epochs == round(steps / each)
     assert f"{recipe.config.training.epochs} epochs of {each} steps" in recipe.sources["training.epochs"]
+
+
+@pytest.mark.parametrize("key", ["cub-ice", "cars-ice", "sop-ice"])
+def test_ice_follows_its_text_where_the_code_of_its_first_author_s_earlier_loss_differs(key):
+    recipe, code = RECIPES[key], "earlier loss (XinshaoAmosWang/Ranked-List-Loss-for-DML CUB_V01/"
+    for field, value in [("dataset.fit", "stretch"), ("training.schedule", "constant")]:
+        part, name = field.split(".")
+        assert recipe.values[part][name] == value
+        assert "Section 4.1" in recipe.sources[field]
+        assert code in recipe.sources[field]
+
+
+@pytest.mark.parametrize("key", ["cub-rankmi", "cars-rankmi"])
+def test_rankmi_s_network_has_the_50k_parameters_of_section_7(key):
+    """Its linear layers; the line on top has two more."""
+    params = {name: value for name, value in RECIPES[key].values["loss"].items() if name != "name"}
+    layers = build_loss("rankmi", num_classes=2, embedding_dim=128, **params).statistics.layers
+    parameters = sum(weight.numel() for layer in layers for weight in layer.parameters())
+    assert parameters == 49_921
+    assert f"{parameters:,} parameters, and Section 7 has 50k" in RECIPES[key].sources["loss.depth"]
 
 
 @pytest.mark.parametrize(
