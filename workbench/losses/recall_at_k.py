@@ -28,7 +28,8 @@ class RecallAtKParams(Params):
 @register(
     "loss", "recall_at_k", title="Recall@k surrogate", params=RecallAtKParams, needs_pairs=True,
     family="Ranking", formula="1 − mean_{a,k} mean_p σ((k − rank(p)) / τ₁), rank = 1 + Σ_i σ((s_ai − s_ap) / τ₂)",
-    source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities; their code divides by min(k, positives)",
+    source="Patel et al. 2022, Eq. 3 to 6, without the mixup of similarities; their code divides by min(k, positives), "
+    "and its τ₁ is k",
     batch="classes × images, two or more of each; the paper: 4000 images",
     defaults={}, defaults_source=f"{UNNAMED}; τ₁ = 1, τ₂ = 0.01: Patel et al. 2022, Section 4",
     search=NETWORK_RATE | {
