@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage
 
 from tests.ui.seen import drawn
 from workbench.colours import OKABE_ITO, class_colours, rgb
-from workbench.projection.islands import clusters
+from workbench.projection.islands import cells_of, clusters_in
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import class_names
@@ -535,9 +535,13 @@ def test_the_name_of_a_large_class_never_hides_a_small_one_that_lies_in_its_midd
 
 def test_clusters_of_a_map_are_numbered_by_size():
     points = np.concatenate([np.full((3, 2), 0.0), np.full((5, 2), 10.0), [[np.nan, 0.0]]])
-    assert clusters(points, points).tolist() == [1] * 3 + [0] * 5 + [-1]
-    assert clusters(points[:0], points).tolist() == []
-    assert clusters(points[:2], points[:2]).tolist() == [0, 0], "all in one place"
+    for chosen, whole, numbers in (
+        (points, points, [1] * 3 + [0] * 5 + [-1]),
+        (points[:0], points, []),
+        (points[:2], points[:2], [0, 0]),  # all in one place
+    ):
+        cells = cells_of(chosen, whole)
+        assert clusters_in(cells.number, cells.shape).tolist() == numbers
 
 
 # Size and opacity

@@ -228,23 +228,3 @@ def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> l
             f"{one if len(which) == 1 else several} ({listed})",
         )
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What Preflight reports about a data set."""
-
-    images: int
-    classes: int
-    smallest: tuple[str, int]  # class and its count
-    largest: tuple[str, int]
-
-
-def describe(image_set: ImageSet) -> Description:
-    """Counts of images and classes, with the smallest and the largest class."""
-    counts = np.bincount(image_set.labels, minlength=len(image_set.class_names))
-    low, high = int(counts.argmin()), int(counts.argmax())
-    names = image_set.class_names
-    return Description(
-        len(image_set.paths), len(names), (names[low], int(counts[low])), (names[high], int(counts[high]))
-    )

@@ -283,11 +283,3 @@ def _took(work: Callable[..., object], *of: object) -> float:
 
 def _median(seconds: Sequence[float]) -> float:
     return 1000 * float(np.median(seconds))
-
-
-def scaled(store: Measured, measured_on: int, gallery: int) -> Measured:
-    """The store with its time at another size of the gallery: a scan grows with it, a graph with its logarithm."""
-    if store.refused or measured_on < 2:
-        return store
-    factor = np.log(max(2, gallery)) / np.log(measured_on) if store.grows == "log" else gallery / measured_on
-    return replace(store, ms=store.constant_ms + (store.ms - store.constant_ms) * float(factor))

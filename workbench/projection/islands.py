@@ -50,20 +50,12 @@ def cells_of(points: np.ndarray, whole: np.ndarray, side: int = 0) -> Cells:
     return Cells(points, number, shape)
 
 
-def clusters(points: np.ndarray, whole: np.ndarray, side: int = 0) -> np.ndarray:
+def clusters_in(cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The cluster [n] of each point, 0 for the one with the most points; -1 without finite coordinates.
 
     Args:
-        points: [n, k], those that are grouped, k being 2 or 3.
-        whole: [m, k], all points of the map: the longer side of their box holds `side` cells.
-        side: of SIDES unless given.
+        cells: [n] number of each point's cell in a grid of this shape, -1 for none, as of `cells_of`.
     """
-    cells = cells_of(points, whole, side)
-    return clusters_in(cells.number, cells.shape)
-
-
-def clusters_in(cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """As `clusters`, of points whose cells [n] in a grid of this shape are known."""
     placed = cells >= 0
     if not placed.any():
         return np.full(len(cells), -1)

@@ -10,7 +10,6 @@ from time import monotonic, sleep
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled, Control
 from workbench.entries import catalog as catalogs
-from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
 from workbench.running import launch, unusable
@@ -53,7 +52,6 @@ class Worker:
     Args:
         workspace: where the sweep is; this process's own.
         say: receives one line about each start and result, and each remark of the runs once.
-        listen: hears the events of every run of a worker that trains one at a time.
         devices: by name; by default those that the worker before it was asked to use, at first the config's.
         workers: trials at once, spread over the devices; each in a process of its own where there are several. By
             default as many as before on the same devices, at first one on each device.
@@ -65,14 +63,13 @@ class Worker:
         workspace: Workspace,
         sweep_id: int,
         say: Callable[[str], None] = lambda line: None,
-        listen: Callable[[Event], None] | None = None,
         devices: Sequence[str] = (),
         workers: int = 0,
         listed: Listed | None = None,
     ) -> None:
         self._devices, self._asked_workers = tuple(devices), workers
         self._workers = 1  # until it is known which devices it uses
-        self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
+        self._workspace, self._id, self._say = workspace, sweep_id, say
         self._known = catalogs.current()
         self._interrupted = False
         self._failures: list[str] = []
@@ -362,9 +359,8 @@ class Worker:
                 workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0
             ).start()
         job = launch.make_job(
-            workspace, run_id, control, self._listen, resume=goes_on, device=device if self._devices else "",
-            listed=self._listed,
-        )  # fmt: skip
+            workspace, run_id, control, resume=goes_on, device=device if self._devices else "", listed=self._listed
+        )
         return job.start()
 
 

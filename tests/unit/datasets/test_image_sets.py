@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.datasets import image_set as module
-from workbench.datasets.image_set import describe, sample_id
+from workbench.datasets.image_set import sample_id
 from workbench.problem import Problem
 
 
@@ -80,13 +80,6 @@ def test_what_is_left_out_is_named_and_the_rest_keeps_its_images(in_memory):
     assert rest.notes == [("1 class", "has one image: nothing can match it (c0)")]
     assert [int(rest.without({1: "too"}).read(row)[0, 0]) for row in range(2)] == [1, 4]
     assert whole.without({}) is whole
-
-
-def test_the_preflight_hears_of_the_smallest_and_the_largest_class(in_memory):
-    said = describe(in_memory([0, 1, 1, 2, 2, 2]))
-    assert (said.images, said.classes, said.smallest, said.largest) == (6, 3, ("c0", 1), ("c2", 3))
-    emptied = describe(in_memory([0, 1, 1], class_names=["c0", "c1", "nothing"]))
-    assert emptied.smallest == ("nothing", 0)
 
 
 def test_stanford_products_have_ids_of_their_own(in_memory):

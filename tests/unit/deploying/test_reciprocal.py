@@ -8,7 +8,7 @@ import pytest
 from tests.unit.deploying.test_expansion import HALVES, own_row, plain_mean_precision
 from tests.unit.deploying.test_stores import evaluation
 from workbench.deploying.kinds import kind, no_rule, usual
-from workbench.deploying.measure import measure, scaled, search_of
+from workbench.deploying.measure import measure, search_of
 from workbench.deploying.ranking import squared_gaps
 from workbench.deploying.reciprocal import reciprocal_sets
 from workbench.deploying.stores import build
@@ -128,8 +128,6 @@ def test_what_it_stores_of_each_image_and_what_does_not_grow_is_said():
     assert store.bytes == 64 + 20 * 8 + 4
     assert store.fixed_bytes == 0
     assert 0 < store.constant_ms <= store.ms
-    grown = scaled(store, 200, 2000)
-    assert grown.ms == pytest.approx(store.constant_ms + 10 * (store.ms - store.constant_ms))
 
 
 def test_it_is_refused_where_an_image_has_too_few_neighbours():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.deploying import kinds
 from workbench.deploying.kinds import kind
-from workbench.deploying.measure import measure, scaled, search_of
+from workbench.deploying.measure import measure, search_of
 from workbench.deploying.ranking import nearest
 from workbench.deploying.stores import build, held, serialised
 from workbench.evaluation.retrieval import retrieve
@@ -284,5 +284,4 @@ def test_the_usual_search_methods_are_those_that_the_gallery_allows(count, cosin
 def test_a_scan_grows_with_the_gallery_and_a_graph_with_its_logarithm():
     search = search_of(evaluation(9, count=300)[0])
     scan, graph = measure(search, [kind("hnsw")])
-    assert scaled(scan, 300, 3000).ms == pytest.approx(10 * scan.ms)
-    assert scaled(graph, 300, 90_000).ms == pytest.approx(2 * graph.ms)
+    assert (scan.grows, graph.grows) == ("linear", "log")

@@ -112,7 +112,7 @@ def named(workspace, stored_run):
     workspace.rename(stored_run, "Best so far")
     workspace.set_tags(stored_run, ["baseline", "for the paper"])
     workspace.set_note(stored_run, "Look at epoch 2.", "")
-    workspace.set_colour(stored_run, 5)
+    workspace.set_colours({stored_run: 5})
     return stored_run
 
 
@@ -125,7 +125,7 @@ def test_name_tags_note_colour_and_date_travel(workspace, named, other, tmp_path
 
 def test_a_colour_that_a_run_here_has_is_not_taken(workspace, named, other, tmp_path):
     first = other.create_run(RunConfig(name="here"))
-    other.set_colour(first, 5)
+    other.set_colours({first: 5})
     taken = ingest(other, exported(workspace, named, tmp_path))
     assert other.run(taken.run_id).colour != 5
 
@@ -135,7 +135,7 @@ def test_what_was_changed_here_stays_when_the_folder_is_imported_again(workspace
     run_id = ingest(other, folder).run_id
     other.rename(run_id, "Mine")
     other.set_tags(run_id, ["baseline", "mine"])
-    other.set_colour(run_id, 3)
+    other.set_colours({run_id: 3})
     workspace.rename(named, "Renamed there")
     workspace.set_tags(named, ["baseline", "for the paper", "new"])
     again = exported(workspace, named, tmp_path / "second")

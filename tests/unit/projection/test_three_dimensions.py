@@ -5,7 +5,7 @@ import pytest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.projection.chain import Wanted, draw, draw_all
-from workbench.projection.islands import clusters
+from workbench.projection.islands import cells_of, clusters_in
 from workbench.projection.maps import make_map
 from workbench.projection.neighbourhoods import doubts, map_neighbours
 from workbench.projection.pca import fit_pca
@@ -48,8 +48,10 @@ def test_a_doubted_group_has_the_corners_of_its_hull_in_space():
 def test_clusters_are_told_apart_by_the_third_coordinate_alone():
     points = np.random.default_rng(0).normal(size=(400, 3)) * 0.1
     points[250:, 2] += 1.2
-    assert set(clusters(points, points)[:250][np.linalg.norm(points[:250], axis=1) < 0.2]) == {0}
-    assert set(clusters(points, points)[250:][np.linalg.norm(points[250:] - (0, 0, 1.2), axis=1) < 0.2]) == {1}
+    cells = cells_of(points, points)
+    numbers = clusters_in(cells.number, cells.shape)
+    assert set(numbers[:250][np.linalg.norm(points[:250], axis=1) < 0.2]) == {0}
+    assert set(numbers[250:][np.linalg.norm(points[250:] - (0, 0, 1.2), axis=1) < 0.2]) == {1}
 
 
 @pytest.mark.parametrize("method", ["umap-3d", "pca-3d"])

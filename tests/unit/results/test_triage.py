@@ -21,7 +21,7 @@ from workbench.results.stored import Stored, Training, rows_of
 from workbench.ui.pages.retrieval.triage.model import TriageModel
 from workbench.ui.pages.retrieval.triage.words import claim, short_kind
 from workbench.workspace import Workspace
-from workbench.workspace.choices.label_decisions import Decision, all_decisions, decide, forget
+from workbench.workspace.choices.label_decisions import Decision, all_decisions, decide, take_back
 
 TRUE = np.repeat(np.arange(5), 30)
 
@@ -304,7 +304,7 @@ def test_decisions_are_stored_replaced_and_taken_back(space):
     decide(workspace, dataset, [Decision(first, "relabel", 2), Decision(second, "drop")])
     decide(workspace, dataset, [Decision(first, "keep")])
     assert all_decisions(workspace, dataset)[first] == Decision(first, "keep")
-    forget(workspace, dataset, [first, 77])
+    take_back(workspace, dataset, Decision(first, "keep"), None)
     assert list(all_decisions(workspace, dataset)) == [second]
     for wrong in (Decision(first, "guess"), Decision(first, "relabel"), Decision(first, "keep", 1)):
         with pytest.raises(Problem):
@@ -339,7 +339,8 @@ def test_the_command_lists_exports_and_imports(space, tmp_path):
     assert "Of 1 answered, 1 was a wrong label: 100%" in told.output
     assert re.search(r" {2}\d+ of \d+ neighbours {2}", told.output)
     assert "class 00/00005.png,class 00,relabel,class 01" in file.read_text()
-    forget(workspace, dataset, run.ids.tolist())
+    for answer in all_decisions(workspace, dataset).values():
+        take_back(workspace, dataset, answer, None)
     data = json.loads(CliRunner().invoke(cli, [*words, "--import", str(file), "--json"], catch_exceptions=False).stdout)
     assert {row["decision"] for row in data if row["sample_id"] == run.ids[5]} == {"relabel"}
     assert len(all_decisions(workspace, dataset)) == 2

@@ -39,12 +39,11 @@ class Interval:
         return not self.holds_zero and self.high - self.low > ALIKE * abs(self.mean)
 
 
-def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
+def t_interval(values: Sequence[float]) -> Interval:
     """Mean of independent values with Student's limits: mean ± t(n - 1) s / sqrt(n).
 
     Args:
         values: [n] finite numbers, one for each seed.
-        level: fraction of such intervals that contain the true mean, in 0..1.
 
     Returns:
         Interval; NaN limits for fewer than `FEWEST_SEEDS` values, a NaN mean for none.
@@ -56,16 +55,15 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     mean = float(table.mean())
     if n < FEWEST_SEEDS:
         return Interval(mean, nan, nan, n)
-    half = _quantile(n - 1, level) * float(table.std(ddof=1)) / sqrt(n)
+    half = _quantile(n - 1) * float(table.std(ddof=1)) / sqrt(n)
     return Interval(mean, mean - half, mean + half, n)
 
 
-def welch_interval(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Interval:
+def welch_interval(first: Sequence[float], second: Sequence[float]) -> Interval:
     """Difference of two independent means, second minus first, with unequal variances (Welch, 1947).
 
     Args:
         first, second: [n] and [m] finite numbers, one for each seed.
-        level: as in `t_interval`.
 
     Returns:
         Interval with the smaller of n and m; NaN limits when that is under `FEWEST_SEEDS`.
@@ -78,7 +76,7 @@ def welch_interval(first: Sequence[float], second: Sequence[float], level: float
     if n < FEWEST_SEEDS:
         return Interval(difference, nan, nan, n)
     error, freedom = welch_error(a, b)
-    half = _quantile(freedom, level) * error
+    half = _quantile(freedom) * error
     return Interval(difference, difference - half, difference + half, n)
 
 
@@ -99,15 +97,12 @@ def welch_error(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
     return sqrt(variance), float(1 / (shares[0] ** 2 / (len(first) - 1) + shares[1] ** 2 / (len(second) - 1)))
 
 
-def paired_bootstrap(
-    first: np.ndarray, second: np.ndarray, *, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
-) -> Interval:
+def paired_bootstrap(first: np.ndarray, second: np.ndarray, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
     """Mean of second minus first over the same queries, with percentile limits of resampled queries (Efron, 1979).
 
     Args:
         first, second: [n] finite numbers; row i of both is the same query.
         resamples: how many times n queries are drawn with replacement.
-        level: share of resampled means between the limits, in 0..1.
         seed: of the draws; the same seed gives the same limits.
 
     Raises:
@@ -118,11 +113,11 @@ def paired_bootstrap(
     difference = np.asarray(second, np.float64) - np.asarray(first, np.float64)
     if len(difference) == 0:
         return Interval(nan, nan, nan, 0)
-    low, high = bootstrap_interval(difference, resamples=resamples, level=level, seed=seed)
+    low, high = bootstrap_interval(difference, resamples=resamples, seed=seed)
     return Interval(float(difference.mean()), float(low), float(high), len(difference))
 
 
-def _quantile(freedom: float, level: float) -> float:
+def _quantile(freedom: float) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1 + level) / 2))
+    return float(stdtrit(freedom, (1 + LEVEL) / 2))

@@ -103,10 +103,10 @@ def checked(path: str) -> str:
     return path
 
 
-def last_line(text: str, longest: int = 300) -> str:
+def last_line(text: str) -> str:
     """The last line that a program printed, without unprintable characters and without its full stop."""
     line = next((line for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
-    return "".join(letter if letter.isprintable() else " " for letter in line).strip()[:longest].rstrip(".")
+    return "".join(letter if letter.isprintable() else " " for letter in line).strip()[:300].rstrip(".")
 
 
 def _unpacked(out: bytes, parts: Sequence[Part], *, cut: bool = False) -> Iterator[bytes | None]:

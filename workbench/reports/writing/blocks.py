@@ -141,6 +141,6 @@ def said(words: str, *, muted: bool = False) -> Paragraph:
     return Paragraph((Span(visible(words)),), muted)
 
 
-def heading(words: str, level: int = 1) -> Heading:
+def heading(words: str) -> Heading:
     """A heading of plain words."""
-    return Heading(level, (Span(visible(words)),))
+    return Heading(1, (Span(visible(words)),))

@@ -61,15 +61,6 @@ def _store(db: Connection, dataset_id: int, rows: Iterable[Decision]) -> None:
     )
 
 
-def forget(workspace: Workspace, dataset_id: int, sample_ids: Iterable[int]) -> None:
-    """Remove decisions; samples without one are skipped. Raises Problem if nothing can be written."""
-    with workspace.writing() as db:
-        db.executemany(
-            "delete from label_decisions where dataset_id = ? and sample_id = ?",
-            [(dataset_id, sample_id) for sample_id in sample_ids],
-        )
-
-
 def take_back(workspace: Workspace, dataset_id: int, answer: Decision, before: Decision | None) -> None:
     """Store the decision before an answer again, or none.
 
