@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
@@ -15,12 +16,11 @@ from workbench.problem import Problem
 if TYPE_CHECKING:
     import torch
 
+    from workbench.training.rank_network import Lost
     from workbench.training.ranks import OneRank
 
 LAUNCHED = "env"
 FIRST_PORT, PORTS = 20_000, 40_000  # from which a Slurm job takes one by its number
-KEPT = "The run and its checkpoints are kept."
-TODO = "Resume from the last checkpoint, on as many devices as you like."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,21 @@ def launched() -> Launched:
 @contextlib.contextmanager
 def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
     """This rank, once all ranks have met; it leaves at the end of the block. Raises Lost."""
-    from workbench.training.ranks import OneRank, Ranks
+    from workbench.training.ranks import OneRank
 
     if place.count < 2:
         yield OneRank()
         return
-    shared_norm = not config.training.local_batch_norm
-    ranks = Ranks(place.meeting, place.rank, place.count, own_device(place, config), shared_norm=shared_norm)
+    with met(place.meeting, place.rank, place.count, own_device(place, config), config) as ranks:
+        yield ranks
+
+
+@contextlib.contextmanager
+def met(meeting: str | Path, rank: int, count: int, device: "torch.device", config: RunConfig) -> Iterator["OneRank"]:
+    """A rank of `count`, once all have met at an address or, on one machine, at a file; as `meet_launched`."""
+    from workbench.training.ranks import Ranks
+
+    ranks = Ranks(meeting, rank, count, device, shared_norm=not config.training.local_batch_norm)
     try:
         yield ranks
     except BaseException:
@@ -83,14 +91,22 @@ def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
 @contextlib.contextmanager
 def first_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
     """Rank 0, once all ranks have met. Raises Problem for a rank that ended or did not answer."""
-    from workbench.training.rank_network import Lost, patience
+    from workbench.training.rank_network import Lost
 
     try:
         with meet_launched(place, config) as ranks:
             yield ranks
     except Lost as lost:
-        late = f"A rank of this run has not answered for {patience():,.0f} seconds."
-        raise Problem(late if lost.late else lost.what, kept=KEPT, todo=TODO) from None
+        raise ended_by(lost) from None
+
+
+def ended_by(lost: "Lost", why: str = "") -> Problem:
+    """What ended a run of several ranks: `why`, if it is known, else what the first rank noticed."""
+    from workbench.training.rank_network import patience
+
+    late = f"A rank of this run has not answered for {patience():,.0f} seconds."
+    todo = "Resume from the last checkpoint, on as many devices as you like."
+    return Problem(why or (late if lost.late else lost.what), kept="The run and its checkpoints are kept.", todo=todo)
 
 
 def own_device(place: Launched, config: RunConfig) -> "torch.device":

@@ -13,7 +13,7 @@ from workbench import jobs
 from workbench.config import RunConfig
 from workbench.files.temporary import temporary_folder
 from workbench.problem import Problem
-from workbench.running.devices.launched_ranks import LAUNCHED, first_launched, launched
+from workbench.running.devices.launched_ranks import LAUNCHED, ended_by, first_launched, launched, met
 from workbench.settings import checks
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from workbench.training.ranks import OneRank
 
 MODULE = "workbench.running.devices.rank"
-KEPT = "The run and its checkpoints are kept."
-TODO = "Resume from the last checkpoint, on as many devices as you like."
 
 
 def parse_devices(text: str) -> tuple[str, ...]:
@@ -63,7 +61,7 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
     Raises:
         Problem: a device that this machine does not have; a rank that ended or did not answer.
     """
-    from workbench.training.rank_network import Lost, patience
+    from workbench.training.rank_network import Lost
     from workbench.training.ranks import OneRank
 
     if tuple(devices) == (LAUNCHED,):
@@ -87,9 +85,7 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
                 with meet(orders[0], device, config) as ranks:
                     yield ranks
             except Lost as lost:
-                why = "" if lost.late else processes.why_lost()
-                late = f"A rank of this run has not answered for {patience():,.0f} seconds."
-                raise Problem(why or (late if lost.late else lost.what), kept=KEPT, todo=TODO) from None
+                raise ended_by(lost, "" if lost.late else processes.why_lost()) from None
             finally:
                 processes.close()
 
@@ -142,17 +138,6 @@ def device_of_rank(order: Order) -> Iterator["torch.device"]:
         torch.set_num_threads(threads)
 
 
-@contextlib.contextmanager
-def meet(order: Order, device: "torch.device", config: RunConfig) -> Iterator["OneRank"]:
+def meet(order: Order, device: "torch.device", config: RunConfig) -> contextlib.AbstractContextManager["OneRank"]:
     """This rank, when all ranks have met; it leaves at the end of the block. Raises Lost."""
-    from workbench.training.ranks import Ranks
-
-    shared_norm = not config.training.local_batch_norm
-    ranks = Ranks(Path(order.meeting), order.rank, len(order.devices), device, shared_norm=shared_norm)
-    try:
-        yield ranks
-    except BaseException:
-        ranks.abort()
-        raise
-    finally:
-        ranks.leave()
+    return met(Path(order.meeting), order.rank, len(order.devices), device, config)
