@@ -1,7 +1,7 @@
 """Evaluations of a run: their metrics, queries and neighbours from the database, their arrays from the run's folder."""
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isclose, nan
 from pathlib import Path
 from typing import Any
@@ -247,13 +247,9 @@ def read_proxies(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarr
     stored = _artefact(workspace, evaluation_id, "proxies_id")
     if stored is None:
         return None
-    path, digest = stored
-    with unless_deleted(workspace, evaluation_id):
-        columns = arrays.read_arrays(path, ("vectors", "labels"), digest)
-        width = read_vectors(workspace, evaluation_id).shape[1]
-    labels = arrays.check_form(path, columns["labels"], (None,), "labels", "iu")
-    arrays.check_range(path, labels, -1, MOST_LABELS, "labels")
-    return arrays.check_form(path, columns["vectors"], (len(labels), width), "class vectors"), labels
+    labels, vectors = _with_vectors(workspace, evaluation_id, stored, ("labels",), "class vectors")
+    arrays.check_range(stored[0], labels, -1, MOST_LABELS, "labels")
+    return vectors, labels
 
 
 def read_training(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -261,12 +257,8 @@ def read_training(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndar
     stored = _of_training_images(workspace, evaluation_id, "training")
     if stored is None:
         return None
-    path, digest = stored
-    with unless_deleted(workspace, evaluation_id):
-        columns = arrays.read_arrays(path, ("sample_ids", "vectors"), digest)
-        width = read_vectors(workspace, evaluation_id).shape[1]
-    ids = arrays.check_form(path, columns["sample_ids"], (None,), "sample ids", "iu")
-    return ids, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings")
+    ids, vectors = _with_vectors(workspace, evaluation_id, stored, ("sample_ids",))
+    return ids, vectors
 
 
 def read_probe(workspace: OpenWorkspace, evaluation_id: int) -> ProbeEmbeddings | None:
@@ -278,14 +270,23 @@ def read_probe(workspace: OpenWorkspace, evaluation_id: int) -> ProbeEmbeddings 
     stored = _of_training_images(workspace, evaluation_id, "probe")
     if stored is None:
         return None
+    ids, labels, vectors = _with_vectors(workspace, evaluation_id, stored, ("sample_ids", "labels"))
+    arrays.check_range(stored[0], labels, 0, MOST_LABELS, "labels")
+    return ProbeEmbeddings(ids, labels, vectors)
+
+
+def _with_vectors(
+    workspace: OpenWorkspace, evaluation_id: int, stored: tuple[Path, str], names: Sequence[str],
+    what: str = "embeddings",
+) -> list[np.ndarray]:  # fmt: skip
+    """Arrays of whole numbers [m] of a file by name, then its vectors [m, d], as wide as the embeddings."""
     path, digest = stored
     with unless_deleted(workspace, evaluation_id):
-        columns = arrays.read_arrays(path, ("sample_ids", "labels", "vectors"), digest)
+        columns = arrays.read_arrays(path, (*names, "vectors"), digest)
         width = read_vectors(workspace, evaluation_id).shape[1]
-    ids = arrays.check_form(path, columns["sample_ids"], (None,), "sample ids", "iu")
-    labels = arrays.check_form(path, columns["labels"], (len(ids),), "labels", "iu")
-    arrays.check_range(path, labels, 0, MOST_LABELS, "labels")
-    return ProbeEmbeddings(ids, labels, arrays.check_form(path, columns["vectors"], (len(ids), width), "embeddings"))
+    count = len(arrays.check_form(path, columns[names[0]], (None,), names[0].replace("_", " "), "iu"))
+    numbers = [arrays.check_form(path, columns[name], (count,), name.replace("_", " "), "iu") for name in names]
+    return [*numbers, arrays.check_form(path, columns["vectors"], (count, width), what)]
 
 
 def _of_training_images(workspace: OpenWorkspace, evaluation_id: int, part: str) -> tuple[Path, str] | None:
