@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from workbench.deploying.neighbourhood import Neighbourhood
-from workbench.deploying.ranking import nearest, ranked, squared_gaps, without_last_bits
-from workbench.evaluation.conventions import Between
+from workbench.deploying.ranking import nearest, ranked, squared_gaps
+from workbench.evaluation.conventions import Between, without_last_bits
 
 ALPHA = 3
 HELD = 2**22  # numbers of neighbours' embeddings in memory at once (32 MB)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from workbench.evaluation.conventions import NOISE, Between, row_mask
+from workbench.evaluation.conventions import NOISE, Between, row_mask, without_last_bits
 
 BLOCK = 2**21  # gaps held at once (16 MB)
 SAMPLED = 16  # every so many columns are looked at first, to leave out most of the others
@@ -52,14 +52,6 @@ def squared_gaps(
         gaps[gaps < lengths] = 0
         yield part, without_last_bits(gaps, len(columns))
         between()
-
-
-def without_last_bits(gaps: np.ndarray, count: int) -> np.ndarray:
-    """Distances float64, at least 0, rounded so that `ranked` has room for the row numbers of `count` rows."""
-    mask = row_mask(count)
-    bits = np.ascontiguousarray(gaps).view(np.int64) + ((mask + 1) >> 1)
-    bits &= ~mask
-    return bits.view(np.float64)
 
 
 def ranked(gaps: np.ndarray, depth: int) -> np.ndarray:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from workbench.deploying.neighbourhood import Neighbourhood, neighbourhood
-from workbench.deploying.ranking import nearest, ranked, squared_gaps, without_last_bits
-from workbench.evaluation.conventions import Between
+from workbench.deploying.ranking import nearest, ranked, squared_gaps
+from workbench.evaluation.conventions import Between, without_last_bits
 from workbench.results.search_methods import REORDERED, SHARED
 
 HALF = SHARED // 2 + 1  # of a neighbour's own set, with itself

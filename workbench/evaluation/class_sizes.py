@@ -32,6 +32,10 @@ class Estimate:
     low: float
     high: float
 
+    def plain(self) -> dict[str, float]:
+        """As data for JSON."""
+        return {"value": self.value, "low_95": self.low, "high_95": self.high}
+
 
 def by_shots(sizes: np.ndarray) -> list[SizeGroup]:
     """Classes with many, medium and few training images, the most first; empty groups are left out.

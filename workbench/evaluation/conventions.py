@@ -35,6 +35,14 @@ def row_mask(count: int) -> int:
     return (1 << max(MIN_ROW_BITS, (count - 1).bit_length())) - 1
 
 
+def without_last_bits(gaps: np.ndarray, count: int) -> np.ndarray:
+    """Gaps float64, at least 0, as metrics compare them: rounded, with room for the row numbers of `count` rows."""
+    mask = row_mask(count)
+    bits = np.ascontiguousarray(gaps).view(np.int64) + ((mask + 1) >> 1)
+    bits &= ~mask
+    return bits.view(np.float64)
+
+
 def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Which samples [n] bool are searched: all, or with separate queries and gallery the gallery alone.
 

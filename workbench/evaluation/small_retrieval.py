@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.evaluation.conventions import NOISE, ball_gaps, row_mask
+from workbench.evaluation.conventions import NOISE, ball_gaps, without_last_bits
 
 
 def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -> np.ndarray:
@@ -18,9 +18,9 @@ def average_precisions(vectors: np.ndarray, labels: np.ndarray, distance: str) -
     depth = int(wanted.max(initial=0))
     if not depth:
         return np.full(count, np.nan)
-    keys = _rounded(_gaps(np.asarray(vectors, np.float64), distance))
-    np.fill_diagonal(keys, np.iinfo(np.int64).max)
-    near = np.argsort(keys, axis=1, kind="stable")[:, :depth]  # ties go to the earlier image
+    gaps = without_last_bits(_gaps(np.asarray(vectors, np.float64), distance), count)
+    np.fill_diagonal(gaps, np.inf)
+    near = np.argsort(gaps, axis=1, kind="stable")[:, :depth]  # ties go to the earlier image
     ranks = np.arange(1, depth + 1)
     right = (classes[near] == classes[:, None]) & (ranks <= wanted[:, None])
     sums = (right.cumsum(1) / ranks * right).sum(1)
@@ -38,9 +38,3 @@ def _gaps(vectors: np.ndarray, distance: str) -> np.ndarray:
     unit = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
     gaps = 1 - unit @ unit.T
     return np.where(gaps > NOISE, gaps, 0.0)
-
-
-def _rounded(gaps: np.ndarray) -> np.ndarray:
-    """Gaps as whole numbers in the same order, without the last bits, so that ties are those of `retrieve`."""
-    mask = row_mask(len(gaps))
-    return np.asarray((gaps.view(np.int64) + (mask + 1) // 2) & ~mask)

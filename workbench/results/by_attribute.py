@@ -375,7 +375,7 @@ def as_data(measured: ByAttribute) -> dict[str, Any]:
             "value": row.title, "queries": row.queries, "left_out": row.left_out,
             "all_matches": _with_chance(row.usual, row.usual_chance),
             "other_values": _with_chance(row.others, row.others_chance),
-            "difference": {name: _plain(number) for name, number in row.difference.items()},
+            "difference": {name: number.plain() for name, number in row.difference.items()},
         }
         for row in measured.own
     ]  # fmt: skip
@@ -395,11 +395,7 @@ def _all_cells(measured: ByAttribute) -> list[tuple[int, int, CellScores]]:
 
 
 def _with_chance(scores: Estimates, chance: dict[str, float]) -> dict[str, dict[str, float]]:
-    return {name: _plain(score) | {"chance": chance[name]} for name, score in scores.items()}
-
-
-def _plain(number: Estimate) -> dict[str, float]:
-    return {"value": number.value, "low_95": number.low, "high_95": number.high}
+    return {name: score.plain() | {"chance": chance[name]} for name, score in scores.items()}
 
 
 def as_csv(*measured: ByAttribute) -> str:

@@ -306,7 +306,7 @@ def as_data(measured: BySize) -> dict[str, Any]:
             "group": group.title, "smallest": group.low, "largest": group.high, "classes": group.classes,
             "queries": group.queries,
             "scores": {
-                name: _plain(score) | {"chance": group.chance[name]} for name, score in group.scores.items()
+                name: score.plain() | {"chance": group.chance[name]} for name, score in group.scores.items()
             },
         }
         for group in measured.groups
@@ -317,15 +317,11 @@ def as_data(measured: BySize) -> dict[str, Any]:
                 "run": measured.run_id, "epoch": measured.epoch, "counted": measured.counted,
                 "grouped": "shots" if measured.shots else "thirds", "classes": len(measured.classes.labels),
                 "groups": groups,
-                "rank_correlation": {name: _plain(number) for name, number in measured.correlations.items()},
+                "rank_correlation": {name: number.plain() for name, number in measured.correlations.items()},
                 "notes": measured.sentences,
             }
         )
     )  # fmt: skip
-
-
-def _plain(number: Estimate) -> dict[str, float]:
-    return {"value": number.value, "low_95": number.low, "high_95": number.high}
 
 
 def as_csv(measured: BySize) -> str:

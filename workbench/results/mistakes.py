@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import NOISE, VOTERS, ball_distances, ball_gaps, row_mask
+from workbench.evaluation.conventions import NOISE, VOTERS, ball_distances, ball_gaps, without_last_bits
 from workbench.results.failures import Occurrences
 from workbench.results.stored import BLOCK, Stored, lengths
 from workbench.workspace import Workspace
@@ -106,7 +106,7 @@ def missed(stored: Stored, row: int, beyond: int) -> tuple[np.ndarray, np.ndarra
     rows = np.flatnonzero(searched)
     rows = rows[np.argsort(stored.sample_ids[rows])]
     gaps = _gaps_to(stored, row, rows)
-    order = np.argsort(_rounded(gaps), kind="stable")  # of equals the lower id
+    order = np.argsort(without_last_bits(gaps, len(gaps)), kind="stable")  # of equals the lower id
     true = np.flatnonzero(stored.labels[rows[order]] == stored.labels[row])
     true = true[true >= beyond]
     apart = gaps[order[true]]
@@ -132,9 +132,3 @@ def _gaps_to(stored: Stored, row: int, rows: np.ndarray) -> np.ndarray:
     if stored.distance == "hyperbolic":
         return ball_gaps(gaps, query @ query, lengths(np.asarray(stored.embeddings[rows], np.float64)) ** 2)
     return gaps
-
-
-def _rounded(gaps: np.ndarray) -> np.ndarray:
-    """Gaps [m] without their last bits, as the metrics compare them."""
-    mask = row_mask(len(gaps))
-    return np.asarray((gaps.view(np.int64) + ((mask + 1) >> 1)) & ~mask)
