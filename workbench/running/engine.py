@@ -1,7 +1,7 @@
 """One run, from its parts to its last checkpoint: training, evaluations, checkpoints."""
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -131,7 +131,7 @@ class Engine:
             self.sampler, self.augmentation, self.config.seed, training.views, self._ranks.share, training.epochs
         )
         device.forget_peak(self.parts.device)
-        try:
+        with self.explaining():
             self._start_alike()
             if self._resumed_from is None:  # else both were emitted before the checkpoint was written
                 if self.config.evaluation.untrained:
@@ -147,10 +147,6 @@ class Engine:
                     penalty=self.companion.penalty, after_step=self._after_step, after_epoch=self._after_epoch,
                     enough=self._enough,
                 )  # fmt: skip
-        except (RuntimeError, MemoryError) as error:
-            if (problem := self.explained(error)) is not None:
-                raise problem from None
-            raise
         self._keep(self._kept)
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
@@ -315,8 +311,24 @@ class Engine:
         self.evaluator.release()
         device.free_cached()
 
-    def explained(self, error: Exception) -> Problem | None:
-        """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others.
+    @contextmanager
+    def explaining(self, kept: str = "") -> Iterator[None]:
+        """A block with steps: Problem says if there is no memory for them, or torch cannot compile the backbone.
+
+        Args:
+            kept: what the Problem says instead of what is kept of a run.
+        """
+        try:
+            yield
+        except (RuntimeError, MemoryError) as error:
+            if (problem := self._explained(error)) is None:
+                raise
+            raise Problem(
+                problem.what, kept=kept or problem.kept, todo=problem.todo, field=problem.field, fits=problem.fits
+            ) from None
+
+    def _explained(self, error: Exception) -> Problem | None:
+        """The Problem for an error of a step; None for those that are not about memory or compiling.
 
         A MemoryError that a plug-in's own code meets is the plug-in's: a smaller batch may not help.
         """

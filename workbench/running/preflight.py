@@ -11,7 +11,7 @@ import numpy as np
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
 from workbench.events import Event, Status
-from workbench.problem import Problem
+from workbench.problem import UNSTARTED
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.devices.gpus import gpus
@@ -129,14 +129,8 @@ def _tried(engine: "Engine", cancelled: Callable[[], bool]) -> tuple["StepTimes"
     """The times of a few steps, and the seconds of one evaluation of the probe."""
     from workbench.running.facts.timing import time_probe, time_steps
 
-    try:
+    with engine.explaining(kept=UNSTARTED):
         return time_steps(engine, DRY_STEPS, cancelled), time_probe(engine, cancelled)
-    except (RuntimeError, MemoryError) as error:
-        if (problem := engine.explained(error)) is None:
-            raise
-        raise Problem(
-            problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
-        ) from None
 
 
 def _note(data: "Data", runs: int, devices: int, shared: str) -> str:

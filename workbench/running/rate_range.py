@@ -139,13 +139,8 @@ def measure(
     try:
         planned = steps or max(LEAST_STEPS, min(STEPS, EPOCHS * engine.sampler.steps_per_epoch))
         rates = rising_rates(first, last, planned)
-        losses = _losses(engine, rates, progress, point)
-    except (RuntimeError, MemoryError) as error:
-        if (problem := engine.explained(error)) is None:
-            raise
-        raise Problem(
-            problem.what, kept="Nothing was changed.", todo=problem.todo, field=problem.field, fits=problem.fits
-        ) from None
+        with engine.explaining(kept="Nothing was changed."):
+            losses = _losses(engine, rates, progress, point)
     finally:
         engine.release()
     reached = rates[: len(losses)].tolist()
