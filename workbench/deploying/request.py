@@ -14,11 +14,11 @@ from workbench.evaluation.conventions import Between
 from workbench.numerals import finite
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.few_shot import NewClasses, new_classes
-from workbench.results.open_set import OpenSet, open_set
+from workbench.results.few_shot import new_classes
+from workbench.results.open_set import open_set
 from workbench.results.stored import Stored, read_stored
 from workbench.workspace import Workspace
-from workbench.workspace.measured.deployments import RULES, newest_deployment, store_deployment
+from workbench.workspace.measured.deployments import RULES, NewClasses, OpenSet, newest_deployment, store_deployment
 
 USUAL_RATE = 0.001  # false accepts
 OF_CLASSES: dict[str, tuple[str, Callable[[Stored, Between], NewClasses | OpenSet]]] = {
@@ -39,8 +39,8 @@ def deployment(
         rate: of false accepts at most, in 0..1.
 
     Returns:
-        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "new_classes" as few_shot.NewClasses and
-        "open_set" as open_set.OpenSet, both with "trained_on" (whether those classes were in training; None: unknown),
+        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "new_classes" as NewClasses and "open_set"
+        as OpenSet, both with "trained_on" (whether those classes were in training; None: unknown),
         "gallery", "queries", "queries_there", "dim", "distance", "fitted_on", "threads", "faiss", "rules". None stands
         for what is not a finite number.
 

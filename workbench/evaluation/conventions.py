@@ -43,6 +43,12 @@ def without_last_bits(gaps: np.ndarray, count: int) -> np.ndarray:
     return bits.view(np.float64)
 
 
+def rows_of_classes(labels: np.ndarray) -> list[np.ndarray]:
+    """The rows of each class of labels [n], by label; they rise within a class."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if len(order) else []
+
+
 def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Which samples [n] bool are searched: all, or with separate queries and gallery the gallery alone.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import ball_gaps
+from workbench.evaluation.conventions import ball_gaps, rows_of_classes
 from workbench.numerals import minus, percentage, significant
 
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
@@ -141,8 +141,7 @@ def thinned(labels: np.ndarray, most: int) -> np.ndarray:
     """Rows of about `most` images or fewer: the same fraction of each class, evenly spread, at least two of each."""
     if len(labels) <= most:
         return np.arange(len(labels))
-    order = np.argsort(labels, kind="stable")
-    classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    classes = rows_of_classes(labels)
     fewer = [classes[at] for at in np.unique(np.linspace(0, len(classes) - 1, most // 2).astype(int))]
     share = most / sum(len(rows) for rows in fewer)
     counts = [min(len(rows), max(2, round(share * len(rows)))) for rows in fewer]

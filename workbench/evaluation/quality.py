@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.evaluation.conventions import VOTERS, searched
+from workbench.evaluation.conventions import VOTERS, rows_of_classes, searched
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
 from workbench.evaluation.health import WATCHED, look, stored_numbers
 from workbench.evaluation.retrieval import Retrieval
@@ -78,8 +78,7 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 def sampled(labels: np.ndarray) -> np.ndarray:
     """Rows of at most CLASSES classes of `labels` [n], all or evenly thinned, about SAMPLED in total."""
-    order = np.argsort(labels, kind="stable")
-    classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    classes = rows_of_classes(labels)
     kept = [classes[number] for number in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]
     per_class = max(2, SAMPLED // len(kept))
     return np.concatenate([rows[np.unique(np.linspace(0, len(rows) - 1, per_class).astype(int))] for rows in kept])

@@ -4,13 +4,13 @@ Few-shot classification in episodes of N classes (Vinyals et al., 2016; Snell et
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between
+from workbench.evaluation.conventions import Between, rows_of_classes
 from workbench.results.stored import Stored
+from workbench.workspace.measured.deployments import Episodes, NewClasses, Shots
 
 SHOTS = (1, 2, 5, 10, 20)  # images stored of each class
 EPISODES = ((5, 1), (5, 5), (20, 1), (20, 5))  # classes and images of each: the usual ones of Omniglot
@@ -23,40 +23,6 @@ LEVEL = 0.95
 SEED = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Shots:
-    """The accuracy among all classes with so many images stored of each.
-
-    Each is a mean over draws of the stored images, and the limits between which 95% of the draws lie.
-    """
-
-    images: int
-    by_mean: tuple[float, float, float]  # of the class whose mean is the most similar
-    by_nearest: tuple[float, float, float]  # of the class of the most similar image
-
-
-@dataclass(frozen=True, slots=True)
-class Episodes:
-    """N-way K-shot: the accuracy by the mean of each class, and half of the 95% interval of its mean over episodes."""
-
-    ways: int
-    shots: int
-    accuracy: float
-    half_width: float
-
-
-@dataclass(frozen=True, slots=True)
-class NewClasses:
-    """What is measured of the classes of an evaluation, as if each were added to the gallery now."""
-
-    classes: int  # with more images than are stored of each at most
-    classes_there: int
-    draws: int
-    queries: int  # in a draw
-    points: list[Shots]
-    episodes: list[Episodes]
-
-
 def few_shot_sentence(measured: Mapping[str, Any]) -> str:
     """What was measured, in words, of NewClasses as plain data with "trained_on"."""
     if not measured["points"]:
@@ -67,9 +33,14 @@ def few_shot_sentence(measured: Mapping[str, Any]) -> str:
         f"A few images of each of {some} classes are stored, and {measured['queries']:,} others are classified. Ranges "
         f"hold 95% of {measured['draws']} draws of the stored images."
     )
-    if measured["trained_on"] is None:
+    return with_training(said, measured["trained_on"])
+
+
+def with_training(said: str, trained_on: bool | None) -> str:
+    """What was measured of classes, and whether they were in training; None: that is not known."""
+    if trained_on is None:
         return f"{said} It is not known whether these classes were in training."
-    return f"{said} These classes were in training: new ones will do worse." if measured["trained_on"] else said
+    return f"{said} These classes were in training: new ones will do worse." if trained_on else said
 
 
 def new_classes(stored: Stored, between: Between = lambda: None) -> NewClasses:
@@ -83,12 +54,11 @@ def new_classes(stored: Stored, between: Between = lambda: None) -> NewClasses:
         No points where no two classes have two images. All points are of the same classes: those with more images than
         are stored of each in the last one, in which at least half of the classes with two images still take part.
     """
-    counts = np.unique(stored.labels, return_counts=True)[1]
-    rows = np.split(np.argsort(stored.labels, kind="stable"), np.cumsum(counts)[:-1])
+    rows = rows_of_classes(stored.labels)
     several = [of_class for of_class in rows if len(of_class) > 1]
     points, classes, queries = list[Shots](), list[np.ndarray](), 0
     if len(several) > 1:
-        shots = _shots(counts[counts > 1])
+        shots = _shots(np.array([len(of_class) for of_class in several]))
         classes = [of_class for of_class in several if len(of_class) > shots[-1]]
         points, queries = _among_all(stored, classes, shots, between)
     episodes = [made for ways, count in EPISODES if (made := _episodes(stored, rows, ways, count, between)) is not None]

@@ -11,7 +11,7 @@ from workbench.files.disk_names import ByName
 from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.stored import Stored, read_stored
+from workbench.results.stored import Stored, dataset_of, read_stored
 from workbench.results.triage import LEAST, Suspect, queue
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
@@ -48,9 +48,7 @@ def read_triage(workspace: Workspace, evaluation_id: int, least: float = LEAST, 
         Problem: a file of the evaluation is missing or damaged, or the run has no data set.
     """
     progress("Reading the neighbours", 0, 2)
-    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    if dataset_id is None:
-        raise Problem("This run has no data set yet.")
+    dataset_id = dataset_of(workspace, evaluation_id)
     stored = read_stored(workspace, evaluation_id)
     progress("Looking for suspects", 1, 2)
     suspects = queue(stored, least, lambda: progress("Looking for suspects", 1, 2))

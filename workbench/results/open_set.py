@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between
-from workbench.results.few_shot import BLOCK, DRAWS, MOST_STORED, SEED, similarities, spread
+from workbench.evaluation.conventions import Between, rows_of_classes
+from workbench.results.few_shot import BLOCK, DRAWS, MOST_STORED, SEED, similarities, spread, with_training
 from workbench.results.stored import Stored, comparable
+from workbench.workspace.measured.deployments import AtRate, Identified, OpenPoint, OpenSet
 
 SHOTS = (1, 5)  # images stored of each class, beside all of them
 RATES = (0.001, 0.01, 0.1)  # FPIR at which DIR and its threshold are stated
@@ -27,50 +28,6 @@ CURVE = tuple(float(rate) for rate in np.round(np.geomspace(0.001, 1, 31), 6))  
 MOST_KNOWN, MOST_UNKNOWN = 1_000, 2_000  # queries in a draw
 RULES = {"by_nearest": "Nearest image", "by_mean": "Class mean"}
 DIGITS = 10  # of a similarity: the last ones differ between matrix kernels
-Spread = tuple[float, float, float]  # mean over draws, and the limits between which 95% of them lie
-
-
-@dataclass(frozen=True, slots=True)
-class AtRate:
-    """What is identified when at most this share of unknown queries reaches the threshold."""
-
-    fpir: float
-    dir: Spread
-    threshold: Spread  # a similarity: cosine, else minus the Euclidean distance
-
-
-@dataclass(frozen=True, slots=True)
-class Identified:
-    """One rule: by the nearest image, or by the class mean."""
-
-    rates: list[AtRate]
-    curve: list[float]  # mean DIR at the FPIR of OpenSet.curve
-    oscr: Spread  # area under the OSCR curve, 0..1
-    auroc: Spread  # of known against unknown queries by the top similarity, 0..1
-    closed: Spread  # known queries that are given their class when every similarity is accepted
-
-
-@dataclass(frozen=True, slots=True)
-class OpenPoint:
-    """So many images stored of each known class; None: all of them but the query."""
-
-    images: int | None
-    by_nearest: Identified
-    by_mean: Identified
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSet:
-    """What is measured of the classes of an evaluation when half of them is unknown."""
-
-    classes: int  # that take part
-    classes_there: int
-    stored_classes: int  # in a draw
-    draws: int
-    known: int  # queries of stored classes, in the draw that has the fewest
-    unknown: int  # queries of other classes, in the draw that has the fewest
-    curve: list[float]  # FPIR
-    points: list[OpenPoint]
 
 
 def open_set(stored: Stored, between: Between = lambda: None) -> OpenSet:
@@ -86,12 +43,12 @@ def open_set(stored: Stored, between: Between = lambda: None) -> OpenSet:
     Returns:
         No points where no two classes have two images.
     """
-    counts = np.unique(stored.labels, return_counts=True)[1]
-    rows = np.split(np.argsort(stored.labels, kind="stable"), np.cumsum(counts)[:-1])
+    rows = rows_of_classes(stored.labels)
     several = [of_class for of_class in rows if len(of_class) > 1]
     if len(several) < 2:
-        return OpenSet(0, len(counts), 0, 0, 0, 0, [], [])
-    fixed = [images for images in SHOTS if images == 1 or _fits(counts[counts > 1], images)]
+        return OpenSet(0, len(rows), 0, 0, 0, 0, [], [])
+    sizes = np.array([len(of_class) for of_class in several])
+    fixed = [images for images in SHOTS if images == 1 or _fits(sizes, images)]
     classes = [of_class for of_class in several if len(of_class) > fixed[-1]]
     shots: list[int | None] = [*fixed]
     if any(len(of_class) > fixed[-1] + 1 for of_class in classes):
@@ -110,7 +67,7 @@ def open_set(stored: Stored, between: Between = lambda: None) -> OpenSet:
         OpenPoint(images, *(identified([of_draw[at][rule] for of_draw in answers], rates, curve) for rule in (0, 1)))
         for at, images in enumerate(shots)
     ]
-    return OpenSet(len(classes), len(counts), len(classes) // 2, DRAWS, known, unknown, curve, points)
+    return OpenSet(len(classes), len(rows), len(classes) // 2, DRAWS, known, unknown, curve, points)
 
 
 def resolved(rates: Sequence[float], unknown: int) -> list[float]:
@@ -292,9 +249,7 @@ def open_set_facts(measured: Mapping[str, Any]) -> str:
     for rate in RATES:
         if rate not in there_too:
             said += f" FPIR {100 * rate:g}% needs {round(1 / rate):,} queries of unknown classes and is left out."
-    if measured["trained_on"] is None:
-        return f"{said} It is not known whether these classes were in training."
-    return f"{said} These classes were in training: new ones will do worse." if measured["trained_on"] else said
+    return with_training(said, measured["trained_on"])
 
 
 def stored_words(images: int | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.intervals import bootstrap_interval
-from workbench.problem import Problem
+from workbench.results.stored import dataset_of
 from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, attribute_of
 
@@ -32,9 +32,7 @@ def slices(workspace: Workspace, evaluation_id: int) -> list[Slice]:
     Raises:
         Problem: the run has no data set, or a file of the evaluation is missing or damaged.
     """
-    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    if dataset_id is None:
-        raise Problem("This run has no data set yet.")
+    dataset_id = dataset_of(workspace, evaluation_id)
     queries = workspace.queries(evaluation_id)
     row_of = {number: row for row, number in enumerate(queries.sample_ids.tolist())}
     made = []

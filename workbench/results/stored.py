@@ -95,6 +95,14 @@ def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
     )  # fmt: skip
 
 
+def dataset_of(workspace: Workspace, evaluation_id: int) -> int:
+    """The number of the data set of an evaluation. Raises Problem if its run has none."""
+    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    if dataset_id is None:
+        raise Problem("This run has no data set yet.")
+    return dataset_id
+
+
 def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | None:
     """The training half of an evaluation; None if it was not stored. Raises Problem: its file is damaged."""
     stored = read_training(workspace, evaluation_id)

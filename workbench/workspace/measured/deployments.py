@@ -1,10 +1,11 @@
 """Stored measurements of deployments: an evaluation's embeddings compressed, its threshold, new classes, open set."""
 
 import json
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
@@ -93,73 +94,103 @@ class _Limit(BaseModel):
         return self
 
 
-Spread = tuple[Share, Share, Share]  # mean, low, high
+Spread = tuple[Share, Share, Share]  # mean over draws, and the limits between which 95% of them lie
+Images = Annotated[int, Field(ge=1, le=1000)]
 
 
-class _Shots(BaseModel):
-    images: Annotated[int, Field(ge=1, le=1000)]
-    by_mean: Spread
-    by_nearest: Spread
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """The accuracy among all classes with so many images stored of each, over draws of the stored images."""
+
+    images: Images
+    by_mean: Spread  # of the class whose mean is the most similar
+    by_nearest: Spread  # of the class of the most similar image
 
 
-class _Episodes(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Episodes:
+    """N-way K-shot: the accuracy by the mean of each class, and half of the 95% interval of its mean over episodes."""
+
     ways: Annotated[int, Field(ge=2, le=1000)]
-    shots: Annotated[int, Field(ge=1, le=1000)]
+    shots: Images
     accuracy: Share
     half_width: Share
 
 
-class _NewClasses(BaseModel):
-    classes: Count
+@dataclass(frozen=True, slots=True)
+class NewClasses:
+    """What is measured of the classes of an evaluation, as if each were added to the gallery now."""
+
+    classes: Count  # with more images than are stored of each at most
     classes_there: Count
     draws: Count
-    queries: Count
-    points: Annotated[list[_Shots], Field(max_length=20)]
-    episodes: Annotated[list[_Episodes], Field(max_length=20)]
-    trained_on: bool | None
+    queries: Count  # in a draw
+    points: Annotated[list[Shots], Field(max_length=20)]
+    episodes: Annotated[list[Episodes], Field(max_length=20)]
 
 
-class _AtRate(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AtRate:
+    """What is identified when at most this share of unknown queries reaches the threshold."""
+
     fpir: Rate
     dir: Spread
-    threshold: tuple[Number, Number, Number]
+    threshold: tuple[Number, Number, Number]  # a similarity: cosine, else minus the Euclidean distance; as a Spread
 
 
-class _Identified(BaseModel):
-    rates: Annotated[list[_AtRate], Field(max_length=10)]
-    curve: Annotated[list[Share], Field(max_length=MOST_RATES)]
-    oscr: Spread
-    auroc: Spread
-    closed: Spread
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """One rule: by the nearest image, or by the class mean."""
+
+    rates: Annotated[list[AtRate], Field(max_length=10)]
+    curve: Annotated[list[Share], Field(max_length=MOST_RATES)]  # mean DIR at the FPIR of OpenSet.curve
+    oscr: Spread  # area under the OSCR curve
+    auroc: Spread  # of known against unknown queries by the top similarity
+    closed: Spread  # known queries that are given their class when every similarity is accepted
 
 
-class _OpenPoint(BaseModel):
-    images: Annotated[int, Field(ge=1, le=1000)] | None
-    by_nearest: _Identified
-    by_mean: _Identified
+@dataclass(frozen=True, slots=True)
+class OpenPoint:
+    """So many images stored of each known class; None: all of them but the query."""
+
+    images: Images | None
+    by_nearest: Identified
+    by_mean: Identified
 
 
-class _OpenSet(BaseModel):
-    classes: Count
+@dataclass(frozen=True, slots=True)
+class OpenSet:
+    """What is measured of the classes of an evaluation when half of them is unknown."""
+
+    classes: Count  # that take part
     classes_there: Count
-    stored_classes: Count
+    stored_classes: Count  # in a draw
     draws: Count
-    known: Count
-    unknown: Count
-    curve: Annotated[list[Rate], Field(max_length=MOST_RATES)]  # rising
-    points: Annotated[list[_OpenPoint], Field(max_length=20)]
+    known: Count  # queries of stored classes, in the draw that has the fewest
+    unknown: Count  # queries of other classes, in the draw that has the fewest
+    curve: Annotated[list[Rate], Field(max_length=MOST_RATES)]  # FPIR, rising
+    points: Annotated[list[OpenPoint], Field(max_length=20)]
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredNewClasses(NewClasses):
     trained_on: bool | None
 
-    @model_validator(mode="after")
-    def _is_of_the_same_rates(self) -> "_OpenSet":
-        rules = [rule for point in self.points for rule in (point.by_nearest, point.by_mean)]
-        if any(len(rule.curve) != len(self.curve) for rule in rules):
-            raise ValueError("the curves differ in length")
-        if any([at.fpir for at in rule.rates] != [at.fpir for at in rules[0].rates] for rule in rules):
-            raise ValueError("the rates differ")
-        if any(after <= before for before, after in pairwise(self.curve)):
-            raise ValueError("the rates of the curve do not rise")
-        return self
+
+@dataclass(frozen=True, slots=True)
+class _StoredOpenSet(OpenSet):
+    trained_on: bool | None
+
+
+def _of_the_same_rates(stored: _StoredOpenSet) -> _StoredOpenSet:
+    rules = [rule for point in stored.points for rule in (point.by_nearest, point.by_mean)]
+    if any(len(rule.curve) != len(stored.curve) for rule in rules):
+        raise ValueError("the curves differ in length")
+    if any([at.fpir for at in rule.rates] != [at.fpir for at in rules[0].rates] for rule in rules):
+        raise ValueError("the rates differ")
+    if any(after <= before for before, after in pairwise(stored.curve)):
+        raise ValueError("the rates of the curve do not rise")
+    return stored
 
 
 class _Form(BaseModel):
@@ -173,8 +204,8 @@ class _Form(BaseModel):
     distance: Literal["cosine", "l2"]
     stores: Annotated[list[_Store], Field(min_length=1, max_length=MOST_STORES)]
     limit: _Limit
-    new_classes: _NewClasses | None = None  # older ones have none
-    open_set: _OpenSet | None = None  # older ones have none
+    new_classes: _StoredNewClasses | None = None  # older ones have none
+    open_set: Annotated[_StoredOpenSet, AfterValidator(_of_the_same_rates)] | None = None  # older ones have none
     rules: Count = 0
 
 

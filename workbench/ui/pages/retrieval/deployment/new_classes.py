@@ -42,7 +42,7 @@ class ShotsPlot(PaintedPlot):
         self.picture.need_height(TALL)
 
     def show_shots(self, measured: dict[str, Any] | None) -> None:
-        """Show another measurement, as few_shot.NewClasses in plain data; None empties the picture."""
+        """Show another measurement, as NewClasses in plain data; None empties the picture."""
         self._measured = measured
         self.refresh()
 

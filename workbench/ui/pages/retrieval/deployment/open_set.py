@@ -63,7 +63,7 @@ class MeasureRow:
 
 
 def measure_rows(point: dict[str, Any]) -> list[MeasureRow]:
-    """The rows of one point of open_set.OpenSet in plain data."""
+    """The rows of one point of OpenSet in plain data."""
     nearest, mean = (point[rule] for rule in RULES)
     rows = []
     for one, two in zip(nearest["rates"], mean["rates"], strict=True):
@@ -110,7 +110,7 @@ class OpenSetPlot(PaintedPlot):
         self.picture.need_height(TALL)
 
     def show_point(self, curve: list[float], point: dict[str, Any] | None) -> None:
-        """Show the FPIR of a curve and one point of it, as open_set.OpenSet in plain data; None empties the picture."""
+        """Show the FPIR of a curve and one point of it, as OpenSet in plain data; None empties the picture."""
         self._curve, self._point = (curve, point) if curve else ([], None)
         self.refresh()
 
