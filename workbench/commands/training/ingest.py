@@ -1,6 +1,7 @@
 """`workbench ingest`: imports run folders into a workspace."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic, sleep, time
 
@@ -47,45 +48,17 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool, deleted_too
 
     That is 0 if all that is there was imported, also of runs that have not ended.
     """
-    said: set[str] = set()
-    growth, changes, news = Changes(), Changes(), False
+    looks = _Looks(workspace, follow=follow, deleted_too=deleted_too)
     while True:
-        working, comes, refused = 0, False, False
-        for folder in travelling.run_folders(source):
-            lacks = ""
-            try:
-                taken = ingest(workspace, folder, deleted_too=deleted_too)
-            except travelling.Unfinished as problem:
-                lacks = _named(folder, problem)
-                _say_once(lacks, said)
-            except BeingImported as problem:
-                refused = comes = True
-                _say_once(_named(folder, problem), said)
-            except Problem as problem:
-                refused = True
-                _say_once(_named(folder, problem), said)
-            else:
-                trains = taken.status.live or _may_go_on(workspace, taken, growth)
-                working += trains
-                refused |= bool(taken.doubts)
-                news |= _report(taken, said)
-                refused |= not _passed_on(workspace, taken, said)
-                lacks = "" if trains else _lacks(taken)
-            if lacks and follow and changes.lately(folder, state_of(folder)):
-                comes = True
-            elif lacks:
-                refused = True
-                _say_once(lacks, said)
-                if follow:
-                    _say_once(f"{folder}: nothing new for {duration(ownership.SILENT)}; not waiting for it.", said)
+        looks.look_into(travelling.run_folders(source))
         _conclude(workspace)
-        if not follow and working:
-            runs = "1 run has" if working == 1 else f"{working:,} runs have"
+        if not follow and looks.working:
+            runs = "1 run has" if looks.working == 1 else f"{looks.working:,} runs have"
             click.echo(f"{runs} not ended: import the folder again later, or with --follow until all have.", err=True)
-        if not follow or not (working or comes):
-            if not (news or said):
+        if not follow or not (looks.working or looks.comes):
+            if not (looks.news or looks.said):
                 click.echo(one_line(shown(f"No new points, evaluations or checkpoints in {source}.")))
-            return 1 if refused else 0
+            return 1 if looks.refused else 0
         sleep(POLL)
 
 
@@ -128,42 +101,96 @@ def _lacks(taken: Taken) -> str:
     return f"{taken.folder}, run {taken.run_id}: {what}. If it is a copy, copy it again."
 
 
-def _report(taken: Taken, said: set[str]) -> bool:
-    """Say what was imported of a run, and what was not; returns whether anything was."""
-    measured = taken.new or taken.points > 0 or taken.evaluations > 0
-    news = measured or taken.checkpoints > 0
-    if news:
-        parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"] if measured else []
-        if taken.checkpoints:
-            parts.append("1 checkpoint" if taken.checkpoints == 1 else f"{taken.checkpoints} checkpoints")
-        folder = one_line(shown(str(taken.folder)))
-        click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
-    if taken.twin:
-        _say_once(taken.about_twin, said)
-    if taken.unread:
-        _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
-    if taken.deleted:
-        what = "its checkpoints were deleted here" if len(taken.deleted) > 1 else "a checkpoint was deleted here"
-        _say_once(f"{taken.folder}, run {taken.run_id}: {what}; --deleted-checkpoints brings back what is there.", said)
-    for doubt in taken.doubts:
-        _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)
-    return news
+class _Looks:
+    """Looks at run folders, one after another, each of which imports what is new; a sentence is printed once.
 
+    Attributes:
+        working, comes, refused: of the last look: runs that train, and whether more is expected of a folder whose run
+            does not train, or something was refused.
+        news: whether any look imported something.
+        said: the sentences on the error output.
+    """
 
-def _passed_on(workspace: Workspace, taken: Taken, said: set[str]) -> bool:
-    """Pass a request to stop from a window on to the training loop that records the run; False if that failed."""
-    if not (taken.status.live and workspace.run(taken.run_id).loop_asked_to_stop):
+    def __init__(self, workspace: Workspace, *, follow: bool, deleted_too: bool) -> None:
+        self._workspace, self._follow, self._deleted_too = workspace, follow, deleted_too
+        self._growth, self._changes = Changes(), Changes()
+        self.working, self.comes, self.refused, self.news = 0, False, False, False
+        self.said: set[str] = set()
+
+    def look_into(self, folders: Iterable[Path]) -> None:
+        """Import what is new in each folder, and say what was imported, refused, or is not whole."""
+        self.working, self.comes, self.refused = 0, False, False
+        for folder in folders:
+            lacks = self._take_in(folder)
+            if lacks and self._follow and self._changes.lately(folder, state_of(folder)):
+                self.comes = True
+            elif lacks:
+                self.refused = True
+                self._say(lacks)
+                if self._follow:
+                    self._say(f"{folder}: nothing new for {duration(ownership.SILENT)}; not waiting for it.")
+
+    def _take_in(self, folder: Path) -> str:
+        """Import one folder; returns a sentence on what it lacks, empty if it is whole, trains or was refused."""
+        try:
+            taken = ingest(self._workspace, folder, deleted_too=self._deleted_too)
+        except travelling.Unfinished as problem:
+            lacks = _named(folder, problem)
+            self._say(lacks)
+            return lacks
+        except Problem as problem:
+            self.refused = True
+            self.comes |= isinstance(problem, BeingImported)
+            self._say(_named(folder, problem))
+            return ""
+        trains = taken.status.live or _may_go_on(self._workspace, taken, self._growth)
+        self.working += trains
+        self.news |= self._report(taken)
+        passed_on = self._passed_on(taken)
+        self.refused |= bool(taken.doubts) or not passed_on
+        return "" if trains else _lacks(taken)
+
+    def _report(self, taken: Taken) -> bool:
+        """Say what was imported of a run, and what was not; returns whether anything was."""
+        measured = taken.new or taken.points > 0 or taken.evaluations > 0
+        news = measured or taken.checkpoints > 0
+        if news:
+            parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"] if measured else []
+            if taken.checkpoints:
+                parts.append("1 checkpoint" if taken.checkpoints == 1 else f"{taken.checkpoints} checkpoints")
+            folder = one_line(shown(str(taken.folder)))
+            click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
+        named = f"{taken.folder}, run {taken.run_id}"
+        if taken.twin:
+            self._say(taken.about_twin)
+        if taken.unread:
+            self._say(f"{named}: {taken.unread:,} lines of its journal cannot be read.")
+        if taken.deleted:
+            what = "its checkpoints were deleted here" if len(taken.deleted) > 1 else "a checkpoint was deleted here"
+            self._say(f"{named}: {what}; --deleted-checkpoints brings back what is there.")
+        for doubt in taken.doubts:
+            self._say(f"{named}: {doubt} was refused.")
+        return news
+
+    def _passed_on(self, taken: Taken) -> bool:
+        """Pass a request to stop from a window on to the training loop that records the run; False if that failed."""
+        if not (taken.status.live and self._workspace.run(taken.run_id).loop_asked_to_stop):
+            return True
+        try:
+            new = travelling.ask_to_stop(taken.folder)
+        except Problem as problem:
+            self._say(_named(taken.folder, problem))
+            return False
+        if new:
+            file = taken.folder / travelling.AFTER_EPOCH
+            copied = "If this is a copy of the run's folder, make that file in the folder itself."
+            click.echo(one_line(shown(f"Run {taken.run_id} was asked to stop, by the file {file}. {copied}")))
         return True
-    try:
-        new = travelling.ask_to_stop(taken.folder)
-    except Problem as problem:
-        _say_once(_named(taken.folder, problem), said)
-        return False
-    if new:
-        file = taken.folder / travelling.AFTER_EPOCH
-        copied = "If this is a copy of the run's folder, make that file in the folder itself."
-        click.echo(one_line(shown(f"Run {taken.run_id} was asked to stop, by the file {file}. {copied}")))
-    return True
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self.said:
+            self.said.add(sentence)
+            click.echo(one_line(shown(sentence)), err=True)
 
 
 def _named(folder: Path, problem: Problem) -> str:
@@ -176,9 +203,3 @@ def _conclude(workspace: Workspace) -> None:
     for experiment in experiments.every(workspace):
         if not experiment.result:
             folds_and_seeds.conclude(workspace, experiment.id)
-
-
-def _say_once(sentence: str, said: set[str]) -> None:
-    if sentence not in said:
-        said.add(sentence)
-        click.echo(one_line(shown(sentence)), err=True)

@@ -64,18 +64,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
         False if the arrays of one are not complete yet, or cannot be read for now, such as a link: they are looked for
         the next time. What its journal says of an evaluation does not change: one that is refused for that is not.
     """
-    with workspace.reading() as db:
-        sql = "select epoch, distance, step from evaluations where run_id = ?"
-        stored = set(db.execute(sql, (taken.run_id,)))
-    named: dict[tuple[int, str], journal.EvaluationFacts] = {}
-    for entry in filter(None, journal.entries(home, b'"evaluation"')):
-        if (facts := entry.evaluation) is not None:
-            named.pop((facts.epoch, facts.distance), None)
-            named[facts.epoch, facts.distance] = facts
-            if len(named) > MOST_EVALUATIONS:
-                taken.doubts.append(f"the list of evaluations in its journal (it is longer than {MOST_EVALUATIONS:,})")
-                return True
-    new = [facts for facts in named.values() if (facts.epoch, facts.distance, facts.step) not in stored]
+    new = _not_stored(workspace, home, taken)
     if not new:
         return True
     parts.remove_dead(home, COPIES)
@@ -116,6 +105,22 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
         _store(workspace, home, ready, taken)
     taken.lacking = 0
     return all_read
+
+
+def _not_stored(workspace: Workspace, home: Path, taken: Taken) -> list[journal.EvaluationFacts]:
+    """The evaluations in the journal that the workspace has not, in order; none, and a doubt, if it names too many."""
+    with workspace.reading() as db:
+        sql = "select epoch, distance, step from evaluations where run_id = ?"
+        stored = set(db.execute(sql, (taken.run_id,)))
+    named: dict[tuple[int, str], journal.EvaluationFacts] = {}
+    for entry in filter(None, journal.entries(home, b'"evaluation"')):
+        if (facts := entry.evaluation) is not None:
+            named.pop((facts.epoch, facts.distance), None)
+            named[facts.epoch, facts.distance] = facts
+            if len(named) > MOST_EVALUATIONS:
+                taken.doubts.append(f"the list of evaluations in its journal (it is longer than {MOST_EVALUATIONS:,})")
+                return []
+    return [facts for facts in named.values() if (facts.epoch, facts.distance, facts.step) not in stored]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
