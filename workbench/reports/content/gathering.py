@@ -168,54 +168,50 @@ def _chosen(best: Evaluation, last: Evaluation, count: int) -> str:
 def _summary(
     run: Run, best: Evaluation | None, evaluations: list[Evaluation], shown: Evaluation | None, chosen: str
 ) -> list[str]:
-    data, known = run.environment.get("data", {}), catalogs.current()
-    said = [
-        f"{backbone_title(known, run)} trained with "
-        f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_title(known, run)}: "
-        f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
-    ]
-    imported = run.environment.get("imported")
-    if run.tested is not None:
-        said = [f"The network of {network_tested(run)}, was tested on {data_title(known, run)}; nothing was trained."]
-        said += [f"{data['test']:,} images: each is searched in all others."] if data else []
-    elif imported:
-        said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
-    elif run.curves_of:
-        source = visible_name(run.curves_of)
-        said = [f"Curves of another program, imported from {source}: nothing else is known about the run."]
-    elif own := run.environment.get("own_loop"):
-        said.append(f"The user's own training loop recorded it, in {own.get('program') or 'an unnamed program'}.")
-        said += [f"{data['test']:,} images are searched."] if data else []
-    elif data:
-        said.append(
-            f"{data['train']:,} images train, {data['test']:,} are searched"
-            + (
-                ", of classes never trained on."
-                if data["classes_disjoint"]
-                else "; the classes of both halves overlap."
-            )
-        )
+    said = _origin(run)
     if best is None:
         said.append(run.has_no("evaluation"))
     else:
-        metrics, when = best.metrics, _measured(run) if imported else f"Best at epoch {best.epoch}"
-        said.append(
-            f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and R@1 "
-            f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
-            f"({best.distance})."
-        )
+        when = _measured(run) if run.environment.get("imported") else f"Best at epoch {best.epoch}"
+        queries = f"{best.metrics.get('queries', 0):,.0f} queries ({best.distance})"
+        said.append(f"{when}: {_scores(best)} over {queries}.")
         said += [chosen] if chosen else []
         first = evaluations[0]
         if first.epoch == 0 and first.id != best.id:
             said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
     if shown is not None and shown is not best:
-        said.append(
-            f"Metrics, map, queries and classes are those of epoch {shown.epoch}: "
-            f"MAP@R {percent(shown.metrics.get('MAP@R', np.nan))} and R@1 "
-            f"{percent(shown.metrics.get('recall@1', np.nan))}."
-        )
-    said += [words for words in (run.problem, run.unread) if words]
-    return said
+        said.append(f"Metrics, map, queries and classes are those of epoch {shown.epoch}: {_scores(shown)}.")
+    return said + [words for words in (run.problem, run.unread) if words]
+
+
+def _origin(run: Run) -> list[str]:
+    """What trained the run, on which images, or where it comes from."""
+    data, known = run.environment.get("data", {}), catalogs.current()
+    if run.tested is not None:
+        said = f"The network of {network_tested(run)}, was tested on {data_title(known, run)}; nothing was trained."
+        return [said, *([f"{data['test']:,} images: each is searched in all others."] if data else [])]
+    if imported := run.environment.get("imported"):
+        return [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
+    if run.curves_of:
+        source = visible_name(run.curves_of)
+        return [f"Curves of another program, imported from {source}: nothing else is known about the run."]
+    said = (
+        f"{backbone_title(known, run)} trained with {in_sentence(title_of(known, 'loss', run.loss))} on "
+        f"{data_title(known, run)}: {run.status} after epoch {run.epoch} of {run.epochs}, "
+        f"{duration(run.seconds)} of work."
+    )
+    if own := run.environment.get("own_loop"):
+        recorded = f"The user's own training loop recorded it, in {own.get('program') or 'an unnamed program'}."
+        return [said, recorded, *([f"{data['test']:,} images are searched."] if data else [])]
+    if not data:
+        return [said]
+    apart = ", of classes never trained on" if data["classes_disjoint"] else "; the classes of both halves overlap"
+    return [said, f"{data['train']:,} images train, {data['test']:,} are searched{apart}."]
+
+
+def _scores(evaluation: Evaluation) -> str:
+    metrics = evaluation.metrics
+    return f"MAP@R {percent(metrics.get('MAP@R', np.nan))} and R@1 {percent(metrics.get('recall@1', np.nan))}"
 
 
 def _measured(run: Run) -> str:
