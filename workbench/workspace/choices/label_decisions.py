@@ -1,10 +1,10 @@
 """The user's decisions about labels of a data set: an overlay. Images and stored labels are never changed."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.problem import Problem
+from workbench.workspace.database.columns import rows_as_one
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.tables.samples import refuse_unknown
 from workbench.workspace.times import precisely_now
@@ -24,14 +24,10 @@ class Decision:
 
 def all_decisions(workspace: Workspace, dataset_id: int) -> dict[int, Decision]:
     """Decisions by sample id, in the order in which they were made."""
-    # One row of one text, because every row waits for the interpreter lock beside a training thread.
-    sql = (
-        "select json_group_array(json_array(sample_id, decision, label)) from "
-        "(select * from label_decisions where dataset_id = ? order by created, sample_id)"
-    )
+    made = "(select * from label_decisions where dataset_id = ? order by created, sample_id)"
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
-    return {row[0]: Decision(*row) for row in json.loads(text)}
+        rows = rows_as_one(db, "sample_id, decision, label", made, (dataset_id,))
+    return {row[0]: Decision(*row) for row in rows}
 
 
 def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision]) -> None:

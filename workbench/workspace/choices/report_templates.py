@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.names import short_name
-from workbench.workspace.database.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed, rows_as_one
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -25,11 +25,9 @@ def arrangements(workspace: Workspace) -> dict[str, Arrangement]:
 
     One that cannot be read has only UNREAD, with the reason.
     """
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = "select json_group_array(json_array(template, arrangement)) from report_templates where template != ?"
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (CHOICE,)).fetchall()
-    return {key: _arrangement(arrangement, KINDS) for key, arrangement in json.loads(text)}
+        rows = rows_as_one(db, "template, arrangement", "report_templates where template != ?", (CHOICE,))
+    return {key: _arrangement(arrangement, KINDS) for key, arrangement in rows}
 
 
 def choice(workspace: Workspace) -> Arrangement:

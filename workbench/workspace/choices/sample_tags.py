@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from workbench.names import short_name, visible
 from workbench.problem import Problem
+from workbench.workspace.database.columns import rows_as_one
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.tables.samples import refuse_unknown
 from workbench.workspace.times import now
@@ -20,15 +21,11 @@ Tagged = tuple[int, str]  # a sample id and a tag
 
 def all_tags(workspace: Workspace, dataset_id: int) -> dict[str, list[int]]:
     """Sample ids by tag, both in order."""
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        "select json_group_array(json_array(tag, sample_id)) from "
-        "(select tag, sample_id from sample_tags where dataset_id = ? order by tag, sample_id)"
-    )
+    in_order = "(select tag, sample_id from sample_tags where dataset_id = ? order by tag, sample_id)"
     ids_by_tag: dict[str, list[int]] = {}
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
-    for tag, sample_id in json.loads(text):
+        rows = rows_as_one(db, "tag, sample_id", in_order, (dataset_id,))
+    for tag, sample_id in rows:
         ids_by_tag.setdefault(short_name(tag, LONGEST), []).append(sample_id)
     return ids_by_tag
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.names import short_name
 from workbench.problem import Problem
-from workbench.workspace.database.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed, rows_as_one
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
@@ -27,14 +27,11 @@ def all_views(workspace: Workspace) -> list[SavedView]:
 
     A workspace of an older version that cannot be written has none.
     """
-    sql = (
-        "select json_group_array(json_array(name, listed)) from (select * from saved_views order by lower(name), name)"
-    )
     with workspace.reading() as db:
         if not db.execute("select 1 from sqlite_master where name = 'saved_views'").fetchone():
             return []
-        ((text,),) = db.execute(sql).fetchall()
-    return [_view(name, listed) for name, listed in json.loads(text)]
+        rows = rows_as_one(db, "name, listed", "(select * from saved_views order by lower(name), name)")
+    return [_view(name, listed) for name, listed in rows]
 
 
 def _view(name: str, listed: str) -> SavedView:

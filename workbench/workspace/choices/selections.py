@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.names import short_name
 from workbench.problem import Problem
-from workbench.workspace.database.columns import Unreadable, integers_of
+from workbench.workspace.database.columns import Unreadable, integers_of, rows_as_one
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
@@ -30,14 +30,10 @@ class Selection:
 
 def all_selections(workspace: Workspace, dataset_id: int) -> list[Selection]:
     """Those of a data set, by name without regard to case."""
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        "select json_group_array(json_array(id, name, note, created, samples)) from "
-        "(select * from selections where dataset_id = ? order by lower(name), name)"
-    )
+    in_order = "(select * from selections where dataset_id = ? order by lower(name), name)"
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
-    return [_selection(dataset_id, *row) for row in json.loads(text)]
+        rows = rows_as_one(db, "id, name, note, created, samples", in_order, (dataset_id,))
+    return [_selection(dataset_id, *row) for row in rows]
 
 
 def _selection(dataset_id: int, number: int, name: str, note: str, created: str, samples: str) -> Selection:

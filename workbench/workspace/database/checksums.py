@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.progress import Progress, quiet
+from workbench.workspace.database.columns import rows_as_one
 from workbench.workspace.database.connection import Connection, file_of
 from workbench.workspace.database.problems import Damaged
 from workbench.workspace.rows import Queries
@@ -241,9 +242,7 @@ def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int]
     """
     inner = f"select * from samples where dataset_id = ? and {column} in (select value from json_each(?))"
     fields = '"row", id, label, path, class, official'
-    sql = f"select json_group_array(json_array({fields})) from ({inner} order by {column})"
-    ((text,),) = db.execute(sql, (dataset_id, json.dumps(list(among)))).fetchall()
-    rows: list[Any] = json.loads(text)
+    rows = rows_as_one(db, fields, f"({inner} order by {column})", (dataset_id, json.dumps(list(among))))
     stored = _sample_sums(db, dataset_id)
     if stored is not None:
         _compare(db, stored, *sums_of_samples(rows), False, f"of data set {dataset_id}: samples")

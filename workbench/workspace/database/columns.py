@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.files.unreadable import checked_nesting
 from workbench.problem import Problem
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import NO_TIME
 
 T = TypeVar("T")
@@ -50,6 +51,16 @@ def parsed(text: object, kind: type[T]) -> T:
         written: T = _writable(value)
         return written
     return value
+
+
+def rows_as_one(db: Connection, columns: str, rows: str, values: Sequence[object] = ()) -> list[Any]:
+    """Rows as lists, fetched as one text: each row would be a wait for the interpreter beside a training thread.
+
+    Args:
+        columns: as SQL. rows: what has them, as SQL: a table, or a statement in parentheses.
+    """
+    ((text,),) = db.execute(f"select json_group_array(json_array({columns})) from {rows}", values).fetchall()
+    return list(json.loads(text))
 
 
 def integers_of(text: object) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.jobs import command_line
 from workbench.names import LONGEST_SENTENCE, in_one_line, visible_name
 from workbench.problem import UnknownName
-from workbench.workspace.database.columns import Unreadable, checked_row, parsed, texts_of, told_of
+from workbench.workspace.database.columns import Unreadable, checked_row, parsed, rows_as_one, texts_of, told_of
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.database.stored_metrics import HIGHEST_SCORE, possible
 from workbench.workspace.experiments import experiments
@@ -203,41 +203,38 @@ def _trial(facts: dict[str, Any], metric: str) -> Trial:
 
 def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, list[int]]:
     """The sweeps whose objective is of the half that is reported, each with those of the runs that it made."""
-    sql = (
-        "select json_group_array(json_array(t.sweep_id, t.run_id)) from (select sweep_id, run_id from sweep_trials "
-        "where run_id in (select value from json_each(?)) order by sweep_id, run_id) t "
-        "join sweeps s on s.id = t.sweep_id where s.reported"
+    reported = (
+        "(select sweep_id, run_id from sweep_trials where run_id in (select value from json_each(?)) "
+        "order by sweep_id, run_id) t join sweeps s on s.id = t.sweep_id where s.reported"
     )
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
+        rows = rows_as_one(db, "t.sweep_id, t.run_id", reported, (json.dumps(list(run_ids)),))
     runs_of_sweep: dict[int, list[int]] = {}
-    for sweep_id, run_id in json.loads(text):
+    for sweep_id, run_id in rows:
         runs_of_sweep.setdefault(sweep_id, []).append(run_id)
     return runs_of_sweep
 
 
 def of_runs(workspace: Workspace, run_ids: Sequence[int]) -> list[int]:
     """The numbers of the sweeps that made some of the runs, the newest first."""
-    sql = (
-        "select json_group_array(sweep_id) from (select distinct sweep_id from sweep_trials "
-        "where run_id in (select value from json_each(?)) order by sweep_id desc)"
+    newest_first = (
+        "(select distinct sweep_id from sweep_trials where run_id in (select value from json_each(?)) "
+        "order by sweep_id desc)"
     )
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (json.dumps(list(run_ids)),)).fetchall()
-    return [int(number) for number in json.loads(text)]
+        return [int(number) for (number,) in rows_as_one(db, "sweep_id", newest_first, (json.dumps(list(run_ids)),))]
 
 
 def best_untrained(workspace: Workspace, sweep_id: int) -> frozenset[int]:
     """The runs of a sweep that were trained and whose best epoch is 0, the network before training."""
-    sql = (
-        f"select json_group_array(run_id) from (select run_id, {HIGHEST_SCORE}, epoch as best, "
+    best_at_first = (
+        f"(select run_id, {HIGHEST_SCORE}, epoch as best, "
         "(select max(epoch) from evaluations later where later.run_id = evaluations.run_id) as latest "
         "from evaluations where run_id in (select run_id from sweep_trials where sweep_id = ?) group by run_id) "
         "where best = 0 and latest > 0"
     )
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, (sweep_id,)).fetchall()
-    return frozenset(json.loads(text))
+        return frozenset(run_id for (run_id,) in rows_as_one(db, "run_id", best_at_first, (sweep_id,)))
 
 
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
@@ -331,10 +328,8 @@ def _add_point(db: Connection, sweep_id: int, point: Point) -> int:
 
 
 def _read(workspace: Workspace, where: str, values: tuple[Any, ...]) -> list[Sweep]:
-    sql = f"select json_group_array(json_array({COLUMNS})) from (select * from sweeps {where})"
     with workspace.reading() as db:
-        ((text,),) = db.execute(sql, values).fetchall()
-    return [_sweep(row) for row in json.loads(text)]
+        return [_sweep(row) for row in rows_as_one(db, COLUMNS, f"(select * from sweeps {where})", values)]
 
 
 def _sweep(row: list[Any]) -> Sweep:

@@ -1,7 +1,6 @@
 """Maps of evaluations: their rows, their points, and a new one stored."""
 
 import contextlib
-import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ import numpy as np
 from workbench import files
 from workbench.problem import Problem
 from workbench.workspace.contract import OpenWorkspace
-from workbench.workspace.database.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed, rows_as_one
 from workbench.workspace.database.connection import Connection, new_id
 from workbench.workspace.measured import arrays
 from workbench.workspace.measured.artefacts import add_artefact, stored_paths
@@ -23,14 +22,12 @@ MADE_BY = ("method", "params", "seed", "versions", "start_id")  # columns: two m
 
 def read_projections(db: Connection, where: str, values: tuple[Any, ...]) -> list[Projection]:
     """Maps in the order in which they were made."""
-    # One text for all: every row is a wait for the interpreter beside a training thread.
-    sql = (
-        "select json_group_array(json_array(id, evaluation_id, method, params, seed, trustworthiness, versions, "
-        "created, continuity, trust_queries, start_id, kept_id is not null, doubts)) "
-        f"from (select * from projections where {where} order by id)"
+    columns = (
+        "id, evaluation_id, method, params, seed, trustworthiness, versions, created, continuity, trust_queries, "
+        "start_id, kept_id is not null, doubts"
     )
-    ((text,),) = db.execute(sql, values).fetchall()
-    return [_projection(row) for row in json.loads(text)]
+    rows = rows_as_one(db, columns, f"(select * from projections where {where} order by id)", values)
+    return [_projection(row) for row in rows]
 
 
 def _projection(row: list[Any]) -> Projection:
