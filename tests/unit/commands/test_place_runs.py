@@ -36,12 +36,6 @@ def played(tmp_path, monkeypatch):
     return made
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as space:
-        yield space
-
-
 def place(workspace: Workspace, *arguments: str) -> Result:
     return CliRunner().invoke(cli, ["place", *arguments, "-w", str(workspace.path)])
 

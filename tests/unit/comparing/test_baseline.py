@@ -10,15 +10,8 @@ from workbench.comparing.difference.baseline import against_baseline, usual_metr
 from workbench.comparing.difference.forest import forest_of
 from workbench.comparing.overview import overview
 from workbench.config import Choice, TrainingParams
-from workbench.workspace import Workspace
 
 FASTER, SLOWER = TrainingParams(lr=0.5), TrainingParams(lr=1e-5)
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "workspace", create=True) as made:
-        yield made
 
 
 def look(workspace, metric="MAP@R"):

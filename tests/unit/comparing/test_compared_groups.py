@@ -17,18 +17,11 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.events import Ended, Progress
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
-from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweep_worker, sweeps
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Experiment
 
 KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)", "params": {"dropout": {"default": 0.5, "type": "number"}}}}
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def seeds(workspace, values, **config):

@@ -20,16 +20,9 @@ from workbench.comparing.overview import overview
 from workbench.comparing.queries.pairing import compare
 from workbench.comparing.statistics.p_values import holm, welch_p
 from workbench.config import TrainingParams
-from workbench.workspace import Workspace
 
 BASE = [0.30, 0.32, 0.31]
 BETTER, SAME, FEW = ([0.40, 0.425, 0.41], [0.31, 0.31, 0.312], [0.2])
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "workspace", create=True) as made:
-        yield made
 
 
 def forest(workspace, groups, metrics=("MAP@R", "hubness/skew"), first_seed=0):

@@ -10,16 +10,9 @@ from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace
 
 AP = {1: np.linspace(0, 1, 6)}
 FOLDS = {"name": "mlrc", "params": {"folds": 2}}
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -13,17 +13,10 @@ from workbench.comparing.queries import pairing
 from workbench.comparing.statistics.intervals import Interval
 from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
-from workbench.workspace import Workspace
 from workbench.workspace.measured import superseded
 
 OTHER = TrainingParams(lr=0.5)
 COUNT = 60
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def compare(workspace, metric="MAP@R", at="best"):

@@ -1,21 +1,13 @@
 """A paper's tables of several data sets have one title: groups stand beside that of their own data set only."""
 
 import numpy as np
-import pytest
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.overview import overview
 from workbench.config import Choice
 from workbench.entries import catalog
-from workbench.workspace import Workspace
 
 RECALL = {"cub": 0.25, "cars": 0.75}
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def test_groups_of_two_data_sets_stand_beside_the_table_of_their_own(workspace):

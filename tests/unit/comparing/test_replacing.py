@@ -29,16 +29,9 @@ from workbench.comparing.statistics.intervals import paired_bootstrap
 from workbench.control import Cancelled
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.workspace import Workspace
 
 MANY = np.repeat(np.arange(8), 8)
 ASKS = np.arange(len(MANY)) % 4 == 0
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as opened:
-        yield opened
 
 
 def of(result, old, new):

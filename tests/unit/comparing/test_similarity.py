@@ -16,7 +16,6 @@ from workbench.comparing.queries.similarity import linear_cka, similarity
 from workbench.config import Choice, RunConfig
 from workbench.entries import catalog
 from workbench.problem import Problem
-from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(4), 8)
 
@@ -59,12 +58,6 @@ def test_unrelated_embeddings_of_few_images_in_many_dimensions_are_not_similar()
 
 def test_an_embedding_that_does_not_vary_has_no_cka():
     assert np.isnan(linear_cka(np.ones((9, 3)), np.random.default_rng(0).normal(size=(9, 3))))
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as opened:
-        yield opened
 
 
 def stored(workspace, tables, labels=LABELS, name="Digits"):

@@ -20,7 +20,6 @@ from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.reports.content.provenance import command_of
 from workbench.ui.models.run_words import fits
-from workbench.workspace import Workspace
 from workbench.workspace.tables.runs import read_runs
 
 KNOWN = {
@@ -29,12 +28,6 @@ KNOWN = {
 }
 T2 = 4.302653  # Student's t at 97.5%, two degrees of freedom
 FIRST, SECOND = (0.70, 0.71, 0.72), (0.66, 0.68, 0.73)  # MAP@R on the photographs of the seeds of two losses
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def trained(workspace, seeds=3, loss="ce", name="Trees", own=0.9, **config):

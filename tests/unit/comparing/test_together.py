@@ -26,13 +26,6 @@ from workbench.control import Cancelled
 from workbench.entries import catalog
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.workspace import Workspace
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as opened:
-        yield opened
 
 
 def of(result, *runs):

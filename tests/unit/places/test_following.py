@@ -58,12 +58,6 @@ def made_to_keep(tmp_path_factory, request):
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as space:
-        yield space
-
-
-@pytest.fixture
 def played(tmp_path):
     return PlayedPlace(tmp_path / "place")
 

@@ -18,19 +18,12 @@ from workbench.reports.writing.blocks import Table
 from workbench.reports.writing.group_sections import group_blocks
 from workbench.reports.writing.run_sections import section_blocks
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 N = 12
 FOLDS = {1: 0.40, 2: 0.50}  # fold -> recall@1, P@R and MAP@R of its best epoch
 MLRC = Choice(name="mlrc", params={"folds": 2})
 CONFIG = RunConfig(name="Birds", dataset=Choice(name="cub"), split=MLRC, embedding=EmbeddingParams(dim=5))
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

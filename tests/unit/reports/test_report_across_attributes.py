@@ -11,16 +11,9 @@ from workbench.reports.formats.tables import csv_tables
 from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.results import by_attribute as module
 from workbench.results.by_attribute import HOW_TO_READ, as_csv, by_attribute, matrix_rows, points_words
-from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import change_tags
 
 LABELS = np.repeat(np.arange(6), 10)
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

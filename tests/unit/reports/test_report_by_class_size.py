@@ -1,7 +1,6 @@
 """Classes by size in a report: the table and its sentences, in every format."""
 
 import numpy as np
-import pytest
 
 from tests.ui.small_run import store_run
 from workbench import reports
@@ -12,15 +11,8 @@ from workbench.reports.formats.tables import csv_tables
 from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.results.by_class_size import as_csv, by_class_size, rows_of
 from workbench.results.size_differences import compared_rows, compared_titles
-from workbench.workspace import Workspace
 
 A, B = (RunConfig(name=name, training=TrainingParams(lr=lr)) for name, lr in (("A", 0.1), ("B", 0.2)))
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def classes_of(workspace, run_id):

@@ -36,12 +36,6 @@ SUPERVISED_BY_NONE = {"n_neighbors": 15, "min_dist": 0.1, "metric": "cosine", "t
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
-@pytest.fixture
 def run_id(workspace, tmp_path):
     return trained_run(workspace, tmp_path / "cache", name=HOSTILE)
 

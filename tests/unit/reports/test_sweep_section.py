@@ -1,7 +1,6 @@
 """The importance of a sweep's parameters in a report of its runs."""
 
 import numpy as np
-import pytest
 
 from tests.unit.comparing.compared_runs import store
 from workbench import reports
@@ -14,14 +13,7 @@ from workbench.sweeps import starting
 from workbench.sweeps.importance import importance
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.workspace import Workspace
 from workbench.workspace.experiments import sweeps
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def swept(workspace, run_id, *parameters):

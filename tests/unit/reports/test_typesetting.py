@@ -22,7 +22,6 @@ from workbench.reports.formats.typesetting import typeset
 from workbench.reports.writing.blocks import Document, Plot, Section, Span, Table, said
 from workbench.reports.writing.blocks import Paragraph as Par
 from workbench.reports.writing.markdown import blocks_of
-from workbench.workspace import Workspace
 
 HOSTILE = (
     '#read("/etc/passwd")',
@@ -32,12 +31,6 @@ HOSTILE = (
     "= no heading *no bold* _no_ $x^2$ @nobody <label> // no comment /* none */ \\ ~ `raw` [x] {y} #",
     "#eval(\"1+1\")\n#set page(width: 1pt)\x00\x1b[31m",
 )  # fmt: skip
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def words_of(report, kind):

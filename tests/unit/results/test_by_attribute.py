@@ -26,18 +26,11 @@ from workbench.results.by_attribute import (
     own_titles,
     scored_text,
 )
-from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import change_tags
 
 LABELS = np.repeat(np.arange(12), 9)
 CAMERAS = np.tile(np.repeat([0, 1, 2], 3), 12)
 NAMES = np.array(["front", "rear", "side"])
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def tag(workspace, run, values, name="camera"):

@@ -35,12 +35,6 @@ LABELS = np.repeat(np.arange(len(SIZES)), SIZES)
 RATIO = 20
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def long_tailed(tmp_path_factory):
     """A workspace with a run that was trained with fewer images of later digits."""

@@ -12,15 +12,8 @@ from workbench.results.failures import find_causes
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
 from workbench.results.stored import Stored
-from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(5), 12)
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

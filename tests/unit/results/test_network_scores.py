@@ -15,17 +15,10 @@ from workbench.problem import Problem
 from workbench.reports.content.gathering import gather
 from workbench.reports.writing.run_sections import section_blocks
 from workbench.results.network_scores import OWN_HALF, earlier_tests, network_scores, newest_scores
-from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.recorder import Recorder
 
 LABELS = np.repeat(np.arange(3), 6)
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ SIZES = (2, 3, 4, 6, 8, 12, 15, 20, 30)
 LABELS = np.repeat(np.arange(len(SIZES)), SIZES)
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def balanced_and_tailed(tmp_path_factory):
     """A workspace with two runs of one split: one trains on all images, one on fewer of later digits."""

@@ -15,14 +15,7 @@ from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
 from workbench.results.slices import slices
 from workbench.results.tag_table import MOST_VALUES, Imported, export_tags, import_tags
-from workbench.workspace import Workspace
 from workbench.workspace.choices.sample_tags import all_tags, attribute_of, attributes, tag_sample
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

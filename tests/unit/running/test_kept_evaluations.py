@@ -26,12 +26,6 @@ class Killed(BaseException):
     """The process is gone."""
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 def config(keep, **evaluation):
     return RunConfig(
         device="cpu", dataset=Choice(name="digits", params={"image_size": 8}), split=Choice(name="random"),

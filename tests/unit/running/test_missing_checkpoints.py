@@ -11,7 +11,6 @@ from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace
 from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal, travelling
 from workbench.workspace.folders.deleted_checkpoints import CannotGoOn
@@ -25,12 +24,6 @@ TINY = {
     "embedding": EmbeddingParams(dim=8), "evaluation": EvaluationParams(probe_size=60, neighbours=5),
     "training": TrainingParams(epochs=2, batch_size=256, optimiser="sgd"),
 }  # fmt: skip
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def tell(recorder, *, save=True):

@@ -24,12 +24,6 @@ ENDLESS = RunConfig(
 )  # fmt: skip
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 def until(workspace, run_id, is_so):
     """Look at the run, as the window does, until it is so."""
     patience = monotonic() + HANG

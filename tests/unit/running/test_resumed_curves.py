@@ -93,12 +93,6 @@ def left_alone(tmp_path_factory):
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
-@pytest.fixture
 def ended_at(monkeypatch):
     """Trains a run until before the step after `step`, then kills it or asks it to end."""
     whole, train = trainer.stand_still, trainer.train_step

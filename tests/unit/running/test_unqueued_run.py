@@ -6,13 +6,6 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.problem import RunTaken, UnknownName
 from workbench.running.launch import make_job, prepare_run
-from workbench.workspace import Workspace
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as workspace:
-        yield workspace
 
 
 def no_longer_here(workspace, run_id, status):

@@ -16,12 +16,6 @@ from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 def trained(workspace: Workspace, values: list[float]) -> int:
     run_id = workspace.create_run(RunConfig())
     recorder = Recorder(workspace, run_id)

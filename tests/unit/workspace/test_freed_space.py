@@ -26,12 +26,6 @@ LAST, BEST = 3000, 2000  # bytes
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
-@pytest.fixture
 def run(workspace):
     """A run that was stopped, with both checkpoints."""
     return made(workspace, "stopped")

@@ -23,12 +23,6 @@ from workbench.workspace.recorders import recording
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as workspace:
-        yield workspace
-
-
-@pytest.fixture
 def at_once(monkeypatch):
     """Every event is committed, and the database is looked for at each."""
     monkeypatch.setattr(recording, "COMMIT_EVERY", -1.0)

@@ -29,12 +29,6 @@ from workbench.workspace.repairs.repair import missing
 HERE, ELSEWHERE = socket.gethostname(), "another-machine"
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def process():
     """(number, start) of a process that lives."""

@@ -5,14 +5,7 @@ import pytest
 
 from tests.ui.small_run import store_run
 from workbench.problem import Problem
-from workbench.workspace import Workspace
 from workbench.workspace.measured.ranking import read_first_hits, read_ranking
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 
 from tests.ui.small_run import store_run
 from workbench.results.stored import read_training_half
-from workbench.workspace import Workspace
 from workbench.workspace.database import checksums, number_columns
 from workbench.workspace.database.connection import memory
 from workbench.workspace.measured import evaluations, ranking
@@ -49,12 +48,6 @@ class WatchedAnswer:
 
     def fetchall(self):
         return self._watched.note(self._cursor.fetchall())
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

@@ -48,12 +48,6 @@ def folder(made, tmp_path):
     return shutil.copytree(made, tmp_path / "run")
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 def rewrite(path, change):
     """Change the lines of a journal, as JSON values."""
     lines = [change(json.loads(line)) for line in path.read_text("utf-8").splitlines()]

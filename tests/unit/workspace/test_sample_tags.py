@@ -11,12 +11,6 @@ from workbench.workspace.choices.label_decisions import UNSURE, Decision, decide
 from workbench.workspace.choices.sample_tags import all_tags, attribute_names, change_tags, tag_sample
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
-
-
 def test_tags_belong_to_samples_of_one_data_set(workspace):
     first = store_run(workspace, np.repeat(np.arange(2), 4))
     second = store_run(workspace, np.repeat(np.arange(3), 4), name="Other")

@@ -29,12 +29,6 @@ def folder(made, tmp_path):
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as space:
-        yield space
-
-
-@pytest.fixture
 def looks(monkeypatch):
     """The journals that were read, by their folders."""
     read, entries = [], journal.entries

@@ -21,12 +21,6 @@ from workbench.workspace.rows import Placement
 from workbench.workspace.tables import placements
 
 
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "w", create=True) as made:
-        yield made
-
-
 def make(workspace, settings=3, seeds=1, **changes):
     points = [Point({"loss.scale": float(scale)}, [(seed, 0) for seed in range(seeds)]) for scale in range(settings)]
     facts = {"how": "grid", "parameters": ["loss.scale=0,1,2"], "points": settings, "metric": "MAP@R", "reported": True}

@@ -4,7 +4,6 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.problem import Problem, UnknownName
-from workbench.workspace import Workspace
 from workbench.workspace.measured.evaluations import NoEvaluation
 
 OF_A_RUN = {
@@ -14,12 +13,6 @@ OF_A_RUN = {
     "evaluations": (),
     "artefacts": ("best",),
 }
-
-
-@pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as workspace:
-        yield workspace
 
 
 @pytest.mark.parametrize("read", OF_A_RUN)

@@ -58,12 +58,6 @@ def evaluated(images, epoch=1, step=10, score=0.5, k=4):
 
 
 @pytest.fixture
-def workspace(tmp_path):
-    with Workspace(tmp_path / "space", create=True) as workspace:
-        yield workspace
-
-
-@pytest.fixture
 def done(workspace):
     """A workspace with one finished run of two evaluations; returns (workspace, run id, images)."""
     images = Images()
