@@ -78,6 +78,7 @@ class Group(click.Group):
 NUMBER = Number()
 TEXT = Text()
 FOLDER = Folder()
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def epoch(text: str) -> str | int:

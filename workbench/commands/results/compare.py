@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch, workspace_option
+from workbench.commands.arguments import FILE, NUMBER, epoch, workspace_option
 from workbench.commands.terminal import printable, show_json, told
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -37,7 +37,7 @@ EPOCH_OPTION = click.option(
     help="Print JSON instead of tables: values as they are stored, shares from 0 to 1, memory in bytes.",
 )  # fmt: skip
 @click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
     help="Write a row for each group, with the same values, to this CSV file instead of printing tables; with "
     "--by-size also one for each group of classes.",
 )  # fmt: skip

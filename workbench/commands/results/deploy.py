@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import FOLDER, NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, FOLDER, NUMBER, epoch_option, workspace_option
 from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
@@ -96,7 +96,7 @@ def deploy(
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
     help="Also write all numbers to this CSV file.",
 )  # fmt: skip
 def robustness(

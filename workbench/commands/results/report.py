@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from workbench.commands.arguments import FOLDER, NUMBER, TEXT, workspace_option
+from workbench.commands.arguments import FILE, FOLDER, NUMBER, TEXT, workspace_option
 from workbench.commands.results.compare import EPOCH_OPTION
 from workbench.commands.terminal import printable, told
 from workbench.files.unreadable import TABLES, refusing
@@ -46,7 +46,7 @@ TEMPLATES = ("one-run", "comparison", "paper-appendix")
     "--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Paper size of the PDF."
 )
 @click.option(
-    "--bundle", type=click.Path(path_type=Path, dir_okay=False),
+    "--bundle", type=FILE,
     help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format only this file is "
     "written.",
 )  # fmt: skip

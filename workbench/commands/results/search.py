@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, TEXT, epoch, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, NUMBER, TEXT, epoch, epoch_option, workspace_option
 from workbench.commands.terminal import printable, show_json, told
 from workbench.files.spreadsheet import csv_text
 from workbench.numerals import minus, percentage
@@ -55,7 +55,7 @@ Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 @click.option("--k", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each image.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
     help="Write all neighbours to this CSV file instead of printing tables.",
 )  # fmt: skip
 def search_run(
@@ -112,7 +112,7 @@ def search_run(
 @click.argument("neighbour", metavar="NEIGHBOUR", type=TEXT)
 @workspace_option
 @click.option(
-    "--png", "png_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    "--png", "png_file", type=FILE, default=None, metavar="FILE",
     help="Write both images, with the colours of their saliency, to this file.",
 )  # fmt: skip
 @epoch_option("whose network compares the images")

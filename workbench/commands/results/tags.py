@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, NUMBER, epoch_option, workspace_option
 from workbench.commands.results.columns import Column, table_lines
 from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, printable, show_json, show_lines, told
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from workbench.results.by_class_size import BySize
 
 WIDEST = 40  # letters of a tag in the table
-
-
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("tags", short_help="Print a run's scores for the images of each tag, or by class size.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from workbench import files
-from workbench.commands.arguments import NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, NUMBER, epoch_option, workspace_option
 from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.labelling.request import USUAL_FPIR, suggest
@@ -14,8 +14,6 @@ from workbench.labelling.table import as_csv, groups_sentence, threshold_sentenc
 from workbench.numerals import minus, percentage
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
-
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("triage", short_help="List the images of a run whose labels are suspect.")
@@ -101,7 +99,7 @@ def triage(
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print all suggestions as JSON.")
 @click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+    "--csv", "csv_file", type=FILE, default=None, metavar="FILE",
     help="Write all suggestions to this CSV list.",
 )  # fmt: skip
 def label(

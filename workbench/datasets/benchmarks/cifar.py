@@ -11,7 +11,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.reading.data_folder import find_place
 from workbench.datasets.reading.fields import side_of_square, stored_at
 from workbench.datasets.reading.pickled_arrays import NotPlain, read_pickled
-from workbench.datasets.reading.published import Counts, count_differences, lines_of
+from workbench.datasets.reading.published import AGAIN, Counts, count_differences, lines_of
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing
 from workbench.params import Params
@@ -22,7 +22,6 @@ from workbench.registry import register
 SIDE = 32  # px
 HALVES = ("train", 50_000), ("test", 10_000)  # images of each
 LARGEST = 256 << 20  # bytes of one file; the largest published one has 155 MB
-AGAIN = "Get the file again."
 
 
 class CifarParams(Params):

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.reading.data_folder import find_place
 from workbench.datasets.reading.fields import side_of_square, stored_at
-from workbench.datasets.reading.published import Counts, count_differences
+from workbench.datasets.reading.published import AGAIN, Counts, count_differences
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing
 from workbench.params import Params
@@ -23,7 +23,6 @@ IMAGES, LABELS = 2051, 2049  # magic numbers: unsigned bytes in three dimensions
 HALVES = {"train": "train", "test": "t10k"}
 COUNTS = Counts(10, 70_000, halves=(("train", 60_000), ("test", 10_000)))  # of all three
 LARGEST = 256 << 20  # bytes, unpacked; the published ones have 47 MB
-AGAIN = "Get the file again."
 
 
 class IdxParams(Params):

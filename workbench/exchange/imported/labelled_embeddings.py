@@ -1,7 +1,6 @@
 """Reads embeddings, labels and images of another program, checks that they fit each other, and makes a data set."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -125,7 +124,7 @@ def image_set(
     """
     plain = [_relative(path) for path in paths] if paths else [f"row/{row:07}" for row in range(1, len(numbers) + 1)]
     if images is None:
-        return _named_set(None, plain, numbers, classes, 3, 0, no_image)
+        return ImageSet(IMPORTED, None, plain, numbers, classes, 3, 0, no_image)
     if isinstance(images, np.ndarray):
         return _of_pixels(plain, numbers, classes, images, files.digest_of(BytesIO(images.tobytes())))
     if os.path.isdir(images):
@@ -135,7 +134,9 @@ def image_set(
                 todo="Give the labels as a table with the columns path and label.",
             )  # fmt: skip
         _check_images(images, plain)
-        return _named_set(images, plain, numbers, classes, 3, size, lambda row: load(images / plain[row], 3, size))
+        return ImageSet(
+            IMPORTED, images, plain, numbers, classes, 3, size, lambda row: load(images / plain[row], 3, size)
+        )
     if not os.path.exists(images):
         raise Problem(f"There is no file or folder {images}.", kept=KEPT, todo="Choose it again.")
     if images.suffix.lower() != ".npy":
@@ -149,20 +150,9 @@ def image_set(
 def _of_pixels(paths: list[str], numbers: np.ndarray, classes: list[str], pixels: np.ndarray, content: str) -> ImageSet:
     channels = 3 if pixels.ndim == 4 and pixels.shape[3] == 3 else 1
     side = max(LEAST_SIDE, min(LARGEST_SIDE, *pixels.shape[1:3]))
-    return _named_set(None, paths, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content)
-
-
-def _named_set(
-    root: Path | None,
-    paths: list[str],
-    numbers: np.ndarray,
-    classes: list[str],
-    channels: int,
-    size: int,
-    read: Callable[[int], np.ndarray],
-    content: str = "",
-) -> ImageSet:
-    return ImageSet(IMPORTED, root, paths, numbers, classes, channels, size, read, content=content)
+    return ImageSet(
+        IMPORTED, None, paths, numbers, classes, channels, side, lambda row: np.array(pixels[row]), content=content
+    )
 
 
 def _relative(written: str) -> str:

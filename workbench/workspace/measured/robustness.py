@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_validator
 
 from workbench.workspace.contract import OpenWorkspace
-from workbench.workspace.database.stored_metrics import ROUNDING
-from workbench.workspace.measured.deployments import DAMAGED, store_deployment
+from workbench.workspace.measured.deployments import DAMAGED, Change, Share, store_deployment
 
 WANTED = "robustness"  # in the table
 LARGEST = 1 << 20  # bytes of a row that is read: Workbench writes some 40,000
@@ -21,8 +20,6 @@ def _printable(text: str) -> str:
     return text
 
 
-Share = Annotated[float, Field(ge=-ROUNDING, le=1 + ROUNDING)]
-Apart = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
 Words = Annotated[str, Field(max_length=LONGEST), AfterValidator(_printable)]
 Count = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -40,7 +37,7 @@ class _Metrics(BaseModel):
 class _Level(_Metrics):
     words: Words
     strength: Annotated[float, Field(allow_inf_nan=False)]
-    difference: dict[Literal["recall@1", "MAP@R"], tuple[Apart, Apart, Apart]]
+    difference: dict[Literal["recall@1", "MAP@R"], tuple[Change, Change, Change]]
 
     @model_validator(mode="after")
     def _is_compared(self) -> "_Level":
