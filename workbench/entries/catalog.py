@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, create_model
 
 from workbench import files, plugins, registry
 from workbench.files import parts
-from workbench.files.resources import resources
+from workbench.files.resources import shipped
 from workbench.params import Params
 from workbench.problem import Problem
 
@@ -70,13 +70,7 @@ def at_first() -> Catalog:
     At the very first start, plug-ins are missing until `current` was called. Takes a few milliseconds.
     """
     stored = read()
-    if stored is not None:
-        return stored
-    try:
-        shipped: Catalog = json.loads((resources() / SHIPPED).read_text("utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return {}
-    return shipped
+    return shipped(SHIPPED) if stored is None else stored
 
 
 def text_of(known: Catalog) -> str:

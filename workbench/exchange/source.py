@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from workbench.events import score_of
 from workbench.files.new_files import NewFiles
 from workbench.problem import Problem, UnknownName
 from workbench.workspace import Workspace
@@ -52,7 +51,7 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
     run = workspace.run(run_id)
     if epoch == BEST:
         damaged = unread_words(run, evaluations)
-        best = max(evaluations, key=_score, default=None)
+        best = max(evaluations, key=lambda evaluation: evaluation.score, default=None)
         return Source(workspace, run, best, remarks=[damaged] if damaged else [])
     if epoch == LAST:
         return Source(workspace, run, evaluations[-1] if evaluations else None)
@@ -65,8 +64,3 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
         what = f"Run {run_id} has no evaluation of epoch {epoch}: it keeps the best and the last one alone."
         raise UnknownName(what, kept="Its curves have every epoch.", todo=f"Kept epochs: {known}.")
     return Source(workspace, run, at_epoch[-1])
-
-
-def _score(evaluation: Evaluation) -> float:
-    score = score_of(evaluation.metrics)
-    return -1.0 if score is None else score

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config import RunConfig
-from workbench.files.resources import resources
+from workbench.files.resources import resources, shipped
 
 Values = dict[str, Any]
 SHARED = "shared"  # the folder of what presets share
@@ -45,11 +45,8 @@ class Preset:
 
 def presets() -> list[Preset]:
     """The presets by their `order`: as shipped; a file that was changed since is parsed again."""
-    try:
-        shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
-    except (OSError, json.JSONDecodeError):
-        shipped = {}
-    described = shipped["presets"] if shipped.get("files") == files_hash() else parsed()
+    stored = shipped(SHIPPED)
+    described = stored["presets"] if stored.get("files") == files_hash() else parsed()
     return [Preset(**fields) for fields in described]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import field_validator
 
-from workbench.files.resources import resources
+from workbench.files.resources import shipped
 from workbench.params import Params, param
 
 SHIPPED = "sections.json"  # among the resources; written by packaging/catalog.py
@@ -254,14 +254,9 @@ def sections() -> dict[str, dict[str, Any]]:
 
     Do not change it: the same dictionary is returned each time.
     """
-    try:
-        shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
-        if shipped["source"] == source_hash():
-            fields: dict[str, dict[str, Any]] = shipped["fields"]
-            return fields
-    except (OSError, json.JSONDecodeError):  # not an installation: only this file was copied
-        pass
-    return described()
+    stored = shipped(SHIPPED)
+    fields: dict[str, dict[str, Any]] = stored["fields"] if stored.get("source") == source_hash() else described()
+    return fields
 
 
 def source_hash() -> str:

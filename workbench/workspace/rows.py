@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.config import IMPORTED
-from workbench.events import LIVE, RESUMABLE
+from workbench.events import LIVE, RESUMABLE, score_of
 from workbench.numerals import MINUS, minus
 from workbench.workspace.times import seconds_of
 
@@ -241,6 +241,12 @@ class Evaluation:
     def kept(self) -> bool:
         """Whether its embeddings and neighbours are stored."""
         return self.id > 0
+
+    @property
+    def score(self) -> float:
+        """What the best evaluation of a run has most of, as `events.score_of`; -1 where it is not known."""
+        score = score_of(self.metrics)
+        return -1.0 if score is None else score
 
 
 @dataclass(frozen=True, slots=True)

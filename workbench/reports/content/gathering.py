@@ -12,7 +12,6 @@ from workbench.comparing.published.published_tables import (
 )
 from workbench.config import KINDS, OWN_LOOP, RunConfig
 from workbench.entries import catalog as catalogs
-from workbench.events import score_of
 from workbench.metric_names import metric_name
 from workbench.names import visible_name
 from workbench.numerals import percentage
@@ -82,7 +81,7 @@ def gather(
         what = f"Run {run_id} cannot be reported. {problem.what}"
         raise Problem(what, kept="What is stored of it was not changed.", todo="Leave it out.") from None
     evaluations = workspace.evaluations(run_id)
-    best = max(evaluations, key=_score, default=None)
+    best = max(evaluations, key=lambda evaluation: evaluation.score, default=None)
     last = evaluations[-1] if evaluations else None
     shown = _evaluation(run, evaluations, best, at) if sections else best
     names = set(workspace.scalar_names(run_id))
@@ -146,11 +145,6 @@ def _evaluation(run: Run, evaluations: list[Evaluation], best: Evaluation | None
             return evaluation
     epochs = ", ".join(str(evaluation.epoch) for evaluation in evaluations)
     raise UnknownName(f"Run {run.id} has no evaluation at epoch {at}. Stored epochs: {epochs}.")
-
-
-def _score(evaluation: Evaluation) -> float:
-    score = score_of(evaluation.metrics)
-    return -1.0 if score is None else score
 
 
 def _chosen(best: Evaluation, last: Evaluation, count: int) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from workbench.files.resources import resources
+from workbench.files.resources import shipped
 from workbench.problem import Problem
 from workbench.workspace.database.connection import READABLE_UP_TO, SET, Connection, memory
 from workbench.workspace.database.problems import Damaged
@@ -86,14 +86,11 @@ def _sources() -> str:
 
 def _shipped() -> tuple[list[str], Objects]:
     """Every step and what they make, read instead of made: the window's start need not load sqlite-utils."""
-    try:
-        shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
-        if shipped["made of"] != _sources():
-            return [], {}
-    except (OSError, json.JSONDecodeError):
+    stored = shipped(SHIPPED)
+    if stored.get("made of") != _sources():
         return [], {}
-    objects = {name: (kind, table, sql) for name, (kind, table, sql) in shipped["objects"].items()}
-    return shipped["steps"], objects
+    objects = {name: (kind, table, sql) for name, (kind, table, sql) in stored["objects"].items()}
+    return stored["steps"], objects
 
 
 def _made_by_those_of(taken: set[str]) -> Objects:
