@@ -85,7 +85,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeEmbeddings:
-    """Embeddings of the probe: fixed images of the training half, in evaluation mode."""
+    """Embeddings of the probe: fixed images of the training set, in evaluation mode."""
 
     sample_ids: np.ndarray  # [q] int64
     labels: np.ndarray  # [q] int64, with which they are trained
@@ -94,7 +94,7 @@ class ProbeEmbeddings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluated:
-    """One evaluation of the test half; arrays are this event's own copies."""
+    """One evaluation of the test set; arrays are this event's own copies."""
 
     epoch: int
     step: int
@@ -110,13 +110,13 @@ class Evaluated:
     similarities: np.ndarray  # [n, k] float32: cosine, or minus the distance
     proxies: np.ndarray | None = None  # [p, d] float32
     proxy_labels: np.ndarray | None = None  # [p] int64
-    training_ids: np.ndarray | None = None  # [t] int64, images of the training half
+    training_ids: np.ndarray | None = None  # [t] int64, images of the training set
     training_embeddings: np.ndarray | None = None  # [t, d] float32
     probe: ProbeEmbeddings | None = None
 
 
 def score_of(metrics: dict[str, float]) -> float | None:
-    """What chooses the best evaluation: MAP@R of held-out training classes where there are any, else of the test half.
+    """What chooses the best evaluation: MAP@R of held-out training classes where there are any, else of the test set.
 
     None if neither is a number.
     """

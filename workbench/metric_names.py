@@ -16,7 +16,7 @@ TITLES = {  # of those that are not shown by the name that configs and files hav
     "classifier/top-1": "Classifier, top-1",
     "linear/top-1": "Linear probe, top-1",
     "linear/top-5": "Linear probe, top-5",
-    "kNN": "kNN on frozen features",  # of training images; "kNN@10" is the vote of the neighbours in the test half
+    "kNN": "kNN on frozen features",  # of training images; "kNN@10" is the vote of the neighbours in the test set
     "hubness": "Hubness",
     "queries": "Queries",
     "anatomy/ce": "CE of what is compared",
@@ -80,7 +80,7 @@ def metric_name(metric: str) -> str:
         return f"Limit: {metric_name(f'system/{metric.removeprefix(LIMIT)}')}"
     first, _, rest = metric.partition("/")
     if rest and first == "test":
-        return f"{metric_name(rest)}, test half"
+        return f"{metric_name(rest)}, test set"
     if rest and first in BY:
         return f"{metric_name(rest)} by {BY[first]}"
     if first == "level" and "/" in rest:

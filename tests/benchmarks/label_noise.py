@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.label_noise --data DATA --on digits --on mnist --on omniglot
 
-A network is trained by Workbench on other images; noise is planted in the labels of its test half, and both methods get
+A network is trained by Workbench on other images; noise is planted in the labels of its test set, and both methods get
 the same embeddings and labels. cleanlab gets out-of-fold probabilities of scikit-learn's logistic regression and of its
 nearest neighbours (5 folds), as its documentation asks.
 """
@@ -25,7 +25,7 @@ from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 
 SHARES = (0.05, 0.1, 0.2)
-CONFIGS = {  # a preset and what is changed of it; no class of the test half of Omniglot and photographs is trained on
+CONFIGS = {  # a preset and what is changed of it; no class of the test set of Omniglot and photographs is trained on
     "digits": ("sample-digits", ()),
     "omniglot": ("omniglot-unseen", ("dataset.place={data}/omniglot/images_background_small1.zip",)),
     "photographs": (

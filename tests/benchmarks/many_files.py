@@ -69,7 +69,7 @@ def look(root: Path) -> None:
     since = perf_counter()
     entry = registry.entry("split", "classes")
     shared_images(squares, entry.build(entry.params(), images, 0), quiet)
-    tell("images of both halves", since, count)
+    tell("images of both sets", since, count)
 
 
 def main() -> None:

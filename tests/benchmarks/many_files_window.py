@@ -4,7 +4,7 @@
 
 Makes that many image files of 8 px in FOLDER (by default a folder made for this call; hard links to a few files, so
 that they take little room on disk), then opens a window offscreen, chooses the folder on Set up and waits for
-Preflight: it lists the files, decodes all, looks for images of both halves and tries a few steps. The window's memory
+Preflight: it lists the files, decodes all, looks for images of both sets and tries a few steps. The window's memory
 is sampled five times a second: resident memory (RSS) counts files that are mapped, "own" does not.
 """
 

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/metrics_speed.py [--small | --large] [--rounds 3]
 
-Two problems: 30,000 x 128 with 5,600 classes, and 60,502 x 512 with 11,316 (the size of SOP's test half). Unit vectors
+Two problems: 30,000 x 128 with 5,600 classes, and 60,502 x 512 with 11,316 (the size of SOP's test set). Unit vectors
 around random class centres, R@1 about 94%. Every contender runs in a fresh process, which prints its wall
 time, processor time and peak memory above that of the embeddings; the three take turns, and medians are printed.
 """

@@ -27,7 +27,8 @@ GIVEN_UP = (
     "is none of", "is no file of", "is no text", "is no number", "is no name", "is no whole number", "is no multiple",
     "mend the", " anew", "tells of", "at work", "so many images", "so many blocks", "goes back in line",
     "has in excess", "were loaded", "points it had told", "drown", "gave no thread", "goes with neither",
-    "goes with none", "class proxies", "own proxy", "proxy of another",
+    "goes with none", "class proxies", "own proxy", "proxy of another", "reported half", "both halves", "neither half",
+    "in the training half", "on the test half", "of the test half", "of the training half",
 )  # fmt: skip
 
 SPACED = re.compile(r"(?:(?<![@\d])\d+|\})[^\S\n]%(?![\w(])")  # "12 %" and "{:.1f} %", but not "R@1 %" of a head

@@ -100,7 +100,7 @@ EVALUATIONS = {
     "linear probe": {"linear_probe": True},
     "other distance": {"other_distance": True},
     "l2": {"distance": "l2", "nmi": True},
-    "training half": {"store_training": True, "anatomy_every": 10},
+    "training set": {"store_training": True, "anatomy_every": 10},
 }
 
 

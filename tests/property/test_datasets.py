@@ -43,7 +43,7 @@ def test_every_batch_is_exactly_classes_times_images(labels, classes, each, seed
     counts = np.bincount(labels)
     usable = np.flatnonzero(counts >= 2)
     if classes > len(usable):
-        with pytest.raises(Problem, match=f"the {len(usable)} of the training half"):
+        with pytest.raises(Problem, match=f"the {len(usable)} of the training set"):
             sampler("classes_images", labels, classes * each, seed, images_per_class=each)
         return
     found = sampler("classes_images", labels, classes * each, seed, images_per_class=each)

@@ -187,7 +187,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert rows[0][-1] == "3 seeds"
     assert rows[1][-1] == f"{COUNT} queries"
     assert page.notes.badge.text() == "1 note"
-    assert page.notes.area.text().startswith("⚠ Optimistic: the best epoch was chosen on the half that is reported")
+    assert page.notes.area.text().startswith("⚠ Optimistic: the best epoch was chosen on the test set")
     assert page.tabs.difference.plot.plot.accessibleDescription().count("from") == 4
 
 

@@ -48,7 +48,7 @@ def choices(page):
 
 
 @pytest.mark.parametrize(
-    ("scalar", "title"), [("test/MAP@R", "MAP@R, test half %"), ("train/accuracy", "Training accuracy %")]
+    ("scalar", "title"), [("test/MAP@R", "MAP@R, test set %"), ("train/accuracy", "Training accuracy %")]
 )
 def test_a_logged_share_is_in_percent_as_the_metric_is(qtbot, session, workspace, scalar, title):
     two_groups(workspace, 1)

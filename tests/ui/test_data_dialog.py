@@ -88,7 +88,7 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     choose(dialog, "Copies (1)")
     (said,) = dialog.tabs.currentWidget().findChildren(QLabel)
     assert said.text() == (
-        "2 images are in 1 group with the same pixels; 1 test image has a copy in the training half; "
+        "2 images are in 1 group with the same pixels; 1 test image has a copy in the training set; "
         "the images of 1 group have different labels."
     )
     dialog.copy()
@@ -123,7 +123,7 @@ def test_near_duplicates_are_looked_for_when_they_are_asked_for(qtbot, session, 
         tab.look.click()
     assert titles(dialog)[-1] == "Near-duplicates (1)"
     assert tab.said.text() == (
-        "1 pair of images looks nearly the same. 1 test image has a near-duplicate in the training half. "
+        "1 pair of images looks nearly the same. 1 test image has a near-duplicate in the training set. "
         "1 pair is of two classes."
     )
     assert tab.look.isHidden()
@@ -271,7 +271,7 @@ def test_equally_large_classes_are_listed_by_name_numbers_as_numbers(qtbot):
 @pytest.mark.parametrize(
     ("given", "tab", "heading", "said"),
     [
-        ("notes", "Notes (1)", "Note", ("12 classes", "have images in the training half only (a, b, c, ...)")),
+        ("notes", "Notes (1)", "Note", ("12 classes", "have images in the training set only (a, b, c, ...)")),
         ("unlike_published", "Differs from the published counts (1)", "Differs", ("mnist", "69,950 are missing")),
     ],
 )

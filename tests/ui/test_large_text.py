@@ -98,7 +98,7 @@ def test_search_with_an_image_is_whole(large, qtbot, workspace, tmp_path):
 def test_the_choices_of_compare_are_whole(large, qtbot):
     head = Head(CompareModel(), [])
     qtbot.addWidget(head)
-    head.metric_box.addItem("Precision at 1 of the test half")
+    head.metric_box.addItem("Precision at 1 of the test set")
     head.resize(500, 200)
     with qtbot.waitExposed(head):
         head.show()

@@ -66,7 +66,7 @@ def test_the_distance_to_the_own_proxy_and_without_proxies_to_the_class_mean(sto
 
 def test_published_halves_and_tags(stored):
     workspace, run, evaluation, dataset = stored
-    with pytest.raises(Problem, match="no published halves"):
+    with pytest.raises(Problem, match="no published split"):
         read_column(workspace, evaluation, "split")
     with workspace.writing() as db:
         db.execute("update samples set official = 'query' where dataset_id = ? and \"row\" < 5", (dataset,))

@@ -313,7 +313,7 @@ def test_a_colouring_that_is_not_there_is_told_and_classes_come_back(qtbot, page
     session.noticed.connect(told.append)
     choose(page.colouring, "split")
     qtbot.waitUntil(lambda: bool(told))
-    assert "no published halves" in str(told[0])
+    assert "no published split" in str(told[0])
     assert page.model.colouring == "class"
 
 

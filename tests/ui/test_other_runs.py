@@ -49,7 +49,7 @@ def test_only_runs_on_the_same_samples_can_be_compared(workspace, runs):
     with workspace.writing() as db:
         ids = (int(runs[0].ids[0]), runs[1].evaluations[-1])
         db.execute("delete from queries where sample_id = ? and evaluation_id = ?", ids)
-    assert counterparts(workspace, workspace.run(runs[0].run_id), every) == [], "another test half"
+    assert counterparts(workspace, workspace.run(runs[0].run_id), every) == [], "another test set"
 
 
 def test_a_run_on_the_same_images_at_another_size_can_be_compared(workspace, runs):

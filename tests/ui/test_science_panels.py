@@ -760,7 +760,7 @@ def test_the_probe_is_drawn_beside_the_test_half_of_its_run(qtbot, session, work
     qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[:2])
     panel.images.buttons["probe"].click()
     qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[2:])
-    assert beside.box.currentText() == "its test half"
+    assert beside.box.currentText() == "its test set"
     panel.images.buttons["test"].click()
     qtbot.waitUntil(lambda: panel.rank.rows()[1:] == ranks[:2])
     heard = []

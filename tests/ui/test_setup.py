@@ -92,7 +92,7 @@ FOUND = {
 }  # fmt: skip
 ASIDES = {
     "dataset.name": f"1,797 images · 10 classes · 8{THIN}×{THIN}8{THIN}px",
-    "split.name": "same classes in both halves",
+    "split.name": "same classes in both sets",
     "backbone.name": "1,234 weights",
     "training.epochs": "45 steps",
 }

@@ -63,7 +63,7 @@ def test_little_width_or_little_height_is_enough_for_it(page, qtbot, size):  # n
 
 def test_the_numbers_and_the_notes_of_preflight_stand_in_a_line(small):
     strip = small.strip
-    found = FOUND | {"note": "All classes are in both halves.", "runs": 3, "unlike_published": []}
+    found = FOUND | {"note": "All classes are in both sets.", "runs": 3, "unlike_published": []}
     small.card.show_result(Preflight(**found | {"notes": [("one", "is so"), ("two", "is so, too")]}), {})
     assert strip.time.caption.text() == "Time, 3 runs"
     for number, value in ((strip.time, small.card.time.number.text()), (strip.memory, "537")):
@@ -94,7 +94,7 @@ def test_numbers_that_have_no_room_go_and_none_is_cut(small, qtbot):
 
 
 def test_the_card_is_shown_on_demand_and_that_is_remembered(small, session, qtbot):
-    notes = Preflight(**FOUND | {"note": "All classes are in both halves."})
+    notes = Preflight(**FOUND | {"note": "All classes are in both sets."})
     small.card.show_result(notes, {})
     small.strip.remarks.click()
     assert small.strip.unfold.isChecked()

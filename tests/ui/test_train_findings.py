@@ -48,7 +48,7 @@ def test_a_rank_that_takes_in_all_that_is_searched_is_said(qtbot, session, works
 
 
 def test_what_was_found_wrong_with_weights_or_halves_is_said(qtbot, session, workspace, tmp_path):
-    wrong = ("the pretrained weights", "the frozen layers", "the test half")
+    wrong = ("the pretrained weights", "the frozen layers", "the test set")
     notes = [[what, "give other features in training mode"] for what in wrong] + [["the network", "trains 1 of 2"]]
     session.show_run(trained_run(workspace, tmp_path / "pixels", facts={"data": DATA | {"notes": notes}}))
     page = shown(qtbot, session)

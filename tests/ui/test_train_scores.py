@@ -49,7 +49,7 @@ def test_a_test_shows_its_scores_beside_those_on_the_own_test_half(qtbot, sessio
     assert page.views.currentWidget() is page.scores
     assert f"run {trained} (“Trees”) after epoch 1 (then its best), on elsewhere" in page.scores.origin.text()
     heads = [page.scores.metrics.horizontalHeaderItem(column).text() for column in range(5)]
-    assert heads == ["Metric", "On night", "95%", f"Run {trained}, own test half", "95%"]
+    assert heads == ["Metric", "On night", "95%", f"Run {trained}, own test set", "95%"]
     assert cells(page.scores.metrics) == [
         ["R@1", "0.0%", "–", "66.7%", "–"], ["MAP@R", "15.0%", "–", "60.0%", "–"], ["Queries", "6", "", "6", ""],
     ]  # fmt: skip
@@ -77,7 +77,7 @@ def test_a_test_says_why_no_own_test_half_stands_beside_it(qtbot, session, works
     test = store_test(workspace, trained, NUMBERS, epoch=5)
     shown(qtbot, session, test)
     said = page.scores.missing
-    qtbot.waitUntil(lambda: said.text() == f"Run {trained} has no evaluation of epoch 5 on its own test half.")
+    qtbot.waitUntil(lambda: said.text() == f"Run {trained} has no evaluation of epoch 5 on its own test set.")
     workspace.trash(trained)
     qtbot.waitUntil(lambda: "is deleted, in the trash or in another workspace" in said.text())
     assert not page.scores.open.isVisible()

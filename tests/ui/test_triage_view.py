@@ -381,7 +381,7 @@ def test_a_copy_in_the_training_half_has_no_rank_and_no_similarity(qtbot, panel,
     monkeypatch.setattr(panel.model, "neighbours", lambda: {panel.model.current.suggested: copy})
     panel.suspect.ask_pair()
     dialog = panel.pairs.dialog
-    assert dialog.neighbour.title.text() == f"In the training half: {NAMES[panel.model.current.suggested]}"
+    assert dialog.neighbour.title.text() == f"In the training set: {NAMES[panel.model.current.suggested]}"
     assert not dialog.facts.text()
     dialog.close()
 

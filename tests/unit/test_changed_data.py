@@ -78,7 +78,7 @@ def test_images_in_both_halves_are_told(folder, tmp_path):
     (folder / "d" / "copy.png").write_bytes((folder / "a" / "1.png").read_bytes())
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = train(workspace, prepare_run(config(folder), workspace))
-        assert run.environment["data"]["shared"] == "1 test image has an exact copy in the training half"
+        assert run.environment["data"]["shared"] == "1 test image has an exact copy in the training set"
 
 
 def test_both_are_said_to_who_watches_the_run_begin(folder, tmp_path):
@@ -86,6 +86,6 @@ def test_both_are_said_to_who_watches_the_run_begin(folder, tmp_path):
         assert said_of(workspace, folder) == []
         (folder / "d" / "copy.png").write_bytes((folder / "a" / "1.png").read_bytes())
         assert said_of(workspace, folder) == [
-            "1 test image has an exact copy in the training half.",
+            "1 test image has an exact copy in the training set.",
             "The files of folder are not those of run 1: they have changed.",
         ]

@@ -143,7 +143,7 @@ def test_a_run_that_never_rises_above_the_untrained_network_says_so(last):
 
 @pytest.mark.parametrize(("last", "kind"), [(1.0, "note"), (0.9, "warning")])
 def test_a_run_whose_untrained_network_had_all_right_is_offered_no_other_settings(last, kind):
-    said = "MAP@R was 100.0% before training (epoch 0): this test half cannot show that training helps."
+    said = "MAP@R was 100.0% before training (epoch 0): this test set cannot show that training helps."
     assert texts({}, [(0, 1.0), (1, last)]) == [(kind, said)]
 
 

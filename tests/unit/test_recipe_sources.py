@@ -134,7 +134,7 @@ def test_every_recipe_of_a_paper_that_crops_has_a_row_of_its_crops():
     [("cub-ice", 5_864, 60, 4_000), ("cars-ice", 8_054, 60, 4_000), ("sop-ice", 59_551, 180, 20_000)],
 )
 def test_ice_trains_the_paper_s_steps_to_the_nearest_epoch(key, images, batch, steps):
-    """Images of the training halves: Table 1; batches and steps: Section 4.1."""
+    """Images of the training sets: Table 1; batches and steps: Section 4.1."""
     recipe, each = RECIPES[key], images // batch
     assert recipe.config.training.batch_size == batch
     assert recipe.config.training.epochs == round(steps / each)

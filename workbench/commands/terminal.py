@@ -183,11 +183,11 @@ def best_in_words(run: Run) -> str:
 
 
 def scores_in_words(best: Mapping[str, float], epoch: int) -> str:
-    """The scores of the best epoch, and on which images it was chosen: on the test half they are optimistic."""
+    """The scores of the best epoch, and on which images it was chosen: on the test set they are optimistic."""
     if not best:
         return ""
     held_out = "validation/MAP@R" in best
-    chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test half"
+    chosen = ", chosen on held-out images" if held_out else "; optimistic, as it was chosen on the test set"
     return f"Best {percent(best, 'MAP@R')}, {percent(best, 'recall@1')} at epoch {epoch}{chosen}."
 
 

@@ -124,7 +124,7 @@ def is_share(metric: str) -> bool:
 
 
 def is_logged_share(scalar: str) -> bool:
-    """Whether a scalar of training is such a fraction: the metrics of the test half, and accuracies."""
+    """Whether a scalar of training is such a fraction: the metrics of the test set, and accuracies."""
     return scalar == "train/accuracy" or is_share(scalar.removeprefix("test/"))
 
 

@@ -112,7 +112,7 @@ def _queries(of_runs: Together) -> str:
 
 
 def _best(of_runs: Together) -> list[str]:
-    """The best pair of each set, how sure its gain is, and that it was chosen on the half that is shown."""
+    """The best pair of each set, how sure its gain is, and that it was chosen on the test set that is shown."""
     sentences = []
     for pairs in of_runs.pairs():
         known = [pair for pair in pairs if isfinite(pair.values[CHOSEN_BY])]
@@ -128,7 +128,7 @@ def _best(of_runs: Together) -> list[str]:
         )
         if len(known) > 1:
             sentences[-1] += (
-                f" It was chosen among {len(known)} pairs on the half that is shown, so its value is optimistic: "
+                f" It was chosen among {len(known)} pairs on the test set that is shown, so its value is optimistic: "
                 "measure it again on other images."
             )
     return sentences

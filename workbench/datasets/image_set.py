@@ -44,7 +44,7 @@ class ImageSet:
         image_size: side in px of the decoded square images.
         read: `read(index)` returns uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster;
             several threads use it at once; raises BadImage. `numpy.asarray` makes an array of both.
-        official: "train", "test", "query", "gallery", "validation" or "" (neither half) per sample, if there is an
+        official: "train", "test", "query", "gallery", "validation" or "" (neither set) per sample, if there is an
             official split.
         problems: (path, reason) of what was left out.
         more_left_out: entries left out beyond one for each of `problems`, where one of these stands for many.

@@ -20,14 +20,14 @@ class Split:
     classes_disjoint: bool
     note: str = ""
     is_query: np.ndarray | None = None  # [b] bool: which test rows search the others; None: each searches all others
-    validation: np.ndarray | None = None  # [v] int64: of neither half; the best epoch is chosen on it
+    validation: np.ndarray | None = None  # [v] int64: of neither set; the best epoch is chosen on it
 
 
 VALIDATION = "validation"
 TESTED = ("test", "query", "gallery")
 OWN_HALVES = "the data set's own training and test images"
 
-# A user's word for a half -> "train", "test", "query", "gallery", or VALIDATION: the test half if there is no other.
+# A user's word for a half -> "train", "test", "query", "gallery", or VALIDATION: the test set if there is no other.
 # With the words that the library `datasets` takes for splits.
 WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
@@ -39,7 +39,7 @@ WORDS = {
 
 
 def official_halves(words: Iterable[str]) -> list[str]:
-    """Each word as in ImageSet: "" for one that is not in WORDS; validation is the test half if there is no other."""
+    """Each word as in ImageSet: "" for one that is not in WORDS; validation is the test set if there is no other."""
     halves = [WORDS.get(word.lower(), "") for word in words]
     if {"test", "query", "gallery"} & set(halves):
         return halves
@@ -50,14 +50,14 @@ class ClassesParams(Params):
     """Parameters of the split into training classes and unseen classes."""
 
     train_fraction: float = param(
-        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes in the training half."
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes in the training set."
     )
     shuffle: bool = param(
         False, label="Shuffle classes", help="Draw the classes by the seed instead of taking the first."
     )
     validation: float = param(
         0.0, ge=0, le=0.5, label="Share held out",
-        help="Share of the training classes on which the best epoch is chosen; at 0 it is chosen on the test half.",
+        help="Share of the training classes on which the best epoch is chosen; at 0 it is chosen on the test set.",
     )  # fmt: skip
 
 
@@ -66,8 +66,8 @@ class OfficialParams(Params):
 
     validation: bool = param(
         False, label="Choose on validation",
-        help="Choose the best epoch on the data set's own validation images. Otherwise it is chosen on the test half, "
-        "and the validation images are in neither half.",
+        help="Choose the best epoch on the data set's own validation images. Otherwise it is chosen on the test set, "
+        "and the validation images are in neither set.",
     )  # fmt: skip
 
 
@@ -82,12 +82,12 @@ class RandomParams(Params):
     """Parameters of the random split of each class's images."""
 
     train_fraction: float = param(
-        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images in the training half."
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images in the training set."
     )
     validation: float = param(
         0.0, ge=0, le=0.5, label="Share held out",
         help="Share of each class's training images on which the best epoch is chosen; at 0 it is chosen on the test "
-        "half.",
+        "set.",
     )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
 
 
 def _class_disjoint_halves(image_set: ImageSet) -> Split:
-    """The published halves if they share no class, else the first and the second half of the classes."""
+    """The published split if they share no class, else the first and the second half of the classes."""
     if image_set.official is not None and "train" in image_set.official:
         halves, labels = np.array(image_set.official), image_set.labels
         # Looked at first: halves that share classes may be refused, and are not used here.
@@ -208,10 +208,10 @@ def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
 def _check_validation(image_set: ImageSet, rows: np.ndarray) -> None:
     """Raises Problem where the best epoch cannot be chosen on these images of the set."""
     if not len(rows):
-        said, todo = "The data set has no validation images.", "Choose the best epoch on the test half."
+        said, todo = "The data set has no validation images.", "Choose the best epoch on the test set."
     elif np.bincount(image_set.labels[rows]).max() < 2:
         said = "No class has two of the validation images, so no epoch can be chosen on them."
-        todo = "Choose the best epoch on the test half."
+        todo = "Choose the best epoch on the test set."
     else:
         return
     raise Problem(said, kept="Nothing was started.", todo=todo, field="split.validation")
@@ -236,15 +236,15 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
 
 @register("split", "random", title="Random images", params=RandomParams, source="Workbench 2026, stratified by class")
 def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
-    """A part of each class's images trains, the rest is searched: all classes are in both halves."""
+    """A part of each class's images trains, the rest is searched: all classes are in both sets."""
     rng = np.random.default_rng(seed)
-    half = np.zeros(len(image_set.labels), np.int8)  # 0: test, 1: train, 2: held out of the training half
+    half = np.zeros(len(image_set.labels), np.int8)  # 0: test, 1: train, 2: held out of the training set
     for rows in rows_by_class(image_set.labels):
         count = min(max(1, round(len(rows) * params.train_fraction)), max(1, len(rows) - 1))
         kept = max(1, count - round(count * params.validation))
         drawn = rng.permutation(rows)
         half[drawn[:kept]], half[drawn[kept:count]] = 1, 2
-    held_out, note = np.flatnonzero(half == 2) if params.validation else None, "all classes are in both halves"
+    held_out, note = np.flatnonzero(half == 2) if params.validation else None, "all classes are in both sets"
     if held_out is not None:
         if not len(held_out) or np.bincount(image_set.labels[held_out]).max() < 2:
             raise Problem(
@@ -261,7 +261,7 @@ def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
 def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
     """(subject, remark) on a set and its halves; nothing is left out because of them.
 
-    Images may be in neither half. Halves may share only some classes: those in the training half only are never
+    Images may be in neither set. Halves may share only some classes: those in the training set only are never
     searched.
     """
     lines = image_set.notes + _in_neither(image_set, split)
@@ -270,7 +270,7 @@ def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
     train, test = (np.unique(image_set.labels[rows]) for rows in (split.train, split.test))
     for classes, word in ((np.setdiff1d(train, test), "training"), (np.setdiff1d(test, train), "test")):
         lines += of_classes(
-            classes, image_set.class_names, *(f"{has} images in the {word} half only" for has in ("has", "have"))
+            classes, image_set.class_names, *(f"{has} images in the {word} set only" for has in ("has", "have"))
         )
     return lines
 
@@ -287,10 +287,10 @@ def _in_neither(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
     others, lines = int(unused.sum()) - validation, list[tuple[str, str]]()
     if validation:
         subject, verb = _counted(validation, "validation image")
-        lines.append((subject, f"{verb} in neither half: Choose on validation (split.validation) uses them"))
+        lines.append((subject, f"{verb} in neither set: Choose on validation (split.validation) uses them"))
     if others:
         subject, verb = _counted(others, "image")
-        lines.append((subject, f"{verb} in neither half"))
+        lines.append((subject, f"{verb} in neither set"))
     return lines
 
 
@@ -304,7 +304,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
     for rows, word in ((split.train, "training"), (split.test, "test")):
         if not len(rows):
             raise Problem(
-                f"The {word} half is empty.{image_set.left_out_said}",
+                f"The {word} set is empty.{image_set.left_out_said}",
                 kept="Nothing was started.",
                 todo=f"{'Correct what was left out, or choose' if image_set.problems else 'Choose'} another split.",
             )
@@ -314,7 +314,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
         alone = not np.isin(searched[split.is_query], searched[~split.is_query]).any()
     if alone:
         raise Problem(
-            "No class of the test half has two images, so nothing can be retrieved.",
+            "No class of the test set has two images, so nothing can be retrieved.",
             kept="Nothing was started.",
             todo="Choose another split, or add images.",
         )

@@ -32,7 +32,7 @@ class SplitFacts(Facts):
     """Facts of a split, whose `build(params, image_set, seed)` returns a Split."""
 
     classes_disjoint: bool = False
-    """Whether no class is ever in both halves."""
+    """Whether no class is ever in both sets."""
     folds: bool = False
     """Whether it holds one part of the training classes out; its parameter `fold`, from 1, names which of its `folds`,
     and 0 asks for a run with each. A split without folds holds out by a parameter `validation`, above 0 or true."""
@@ -42,7 +42,7 @@ class SplitFacts(Facts):
 class SamplerFacts(Facts):
     """Facts of a sampler, whose `build(params, labels=int64 [n], batch_size=, seed=)` gives an object with
     `.batches(epoch) -> list[int64 array]`, a pure function of seed and epoch, `.steps_per_epoch` and `.places`: all
-    rows of the training half that may be drawn.
+    rows of the training set that may be drawn.
     """
 
     images_of_class: str = ""

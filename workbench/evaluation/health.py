@@ -101,7 +101,7 @@ def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = No
 
     Args:
         numbers: those of this evaluation. before: those of the network before its first step, for comparison.
-        accuracy: on training images, in 0..1. score: MAP@R of the test half, in 0..1.
+        accuracy: on training images, in 0..1. score: MAP@R of the test set, in 0..1.
     """
     return [
         _collapse(numbers, before), _dead(numbers), _parting(numbers, before), _hubs(numbers),

@@ -18,26 +18,26 @@ def linear_probe(
     """Top-1, top-5 and kNN accuracy on frozen features, as fractions (stage 2 of two-stage training).
 
     A linear softmax classifier with bias is trained with Adam for 30 epochs, with a cosine schedule to 0, on features
-    standardised by the training half. kNN: the vote of the 20 nearest training images by cosine, weighted by
+    standardised by the training set. kNN: the vote of the 20 nearest training images by cosine, weighted by
     similarity.
 
     Args:
-        train: [n, f] finite features of the training half. train_labels: [n] int.
-        test: [m, f] finite. test_labels: [m] int; every class must occur in the training half.
+        train: [n, f] finite features of the training set. train_labels: [n] int.
+        test: [m, f] finite. test_labels: [m] int; every class must occur in the training set.
         seed: of the order of the batches.
 
     Returns:
         {"linear/top-1", "linear/top-5" (from six classes on), "kNN"}.
 
     Raises:
-        Problem: no rows, or a test class that the training half does not have.
+        Problem: no rows, or a test class that the training set does not have.
     """
     if not len(train) or not len(test):
         raise Problem("A linear probe needs training and test images.")
     classes, y = np.unique(train_labels, return_inverse=True)
     if not np.isin(test_labels, classes).all():
         raise Problem(
-            "A linear probe needs the classes of the test half in the training half.",
+            "A linear probe needs the classes of the test set in the training set.",
             todo="Use the official or a random split, or switch the linear probe off.",
         )
     mean, std = train.mean(0), train.std(0) + 1e-6

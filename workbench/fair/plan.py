@@ -17,8 +17,8 @@ from workbench.settings.presets import presets
 from workbench.sweeps.space import SECTIONS, Parameter, Setting, checked
 
 TUNING_SEED = 0
-FIRST_SEED = 1  # of the runs on the test half: none of them was tuned on
-LOOKS = 5  # evaluations of a run on the test half; the best on held-out classes is one of them
+FIRST_SEED = 1  # of the runs on the test set: none of them was tuned on
+LOOKS = 5  # evaluations of a run on the test set; the best on held-out classes is one of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ CONDITIONS = {
         {"training.keep_features": True, "augmentation.name": "none"},
     ),
 }  # fmt: skip
-"""Held-out classes are training classes, so MNIST's digits 5 to 9 are searched, not its official test half.
+"""Held-out classes are training classes, so MNIST's digits 5 to 9 are searched, not its official test set.
 
 Photographs are features of a frozen network; losses without labels compare views, so they get crops of the images.
 """
@@ -154,7 +154,7 @@ def test_config(plan: Plan, tuned: RunConfig, setting: Setting, known: Catalog) 
 
 
 def seeds_and_folds(plan: Plan) -> list[tuple[int, int]]:
-    """The (seed, fold) of each run on the test half: the held-out classes change with the seed."""
+    """The (seed, fold) of each run on the test set: the held-out classes change with the seed."""
     return [(FIRST_SEED + turn, 1 + turn % plan.folds) for turn in range(plan.seeds)]
 
 

@@ -1,4 +1,4 @@
-"""The scores of the runs on the test half: at the last epoch, and at the best epoch on held-out classes."""
+"""The scores of the runs on the test set: at the last epoch, and at the best epoch on held-out classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ METRIC = "MAP@R"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """One loss on the test half with its best setting. Columns of `values` are queries, the same for every loss."""
+    """One loss on the test set with its best setting. Columns of `values` are queries, the same for every loss."""
 
     tried: Tried
     sample_ids: np.ndarray  # [q] int64, rising

@@ -36,7 +36,7 @@ def read_comparisons(workspace: Workspace, known: Catalog, before: FairCompariso
     """Every fair comparison of which a method is done; `before` is given back where no sweep has changed.
 
     Losses belong together that were tuned with equally many trials, steps and folds, and tested with as many seeds,
-    under equal conditions. One without a result on the test half, or tested on other images than the newest, is left
+    under equal conditions. One without a result on the test set, or tested on other images than the newest, is left
     out, with the reason. Methods that were tested with several numbers of seeds are in a comparison for each.
     """
     sweeps = [sweep for sweep in stored.every(workspace) if sweep.source == SOURCE and NAME.fullmatch(sweep.name)]

@@ -17,7 +17,7 @@ from workbench.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a companion may use of its run. Places are row numbers of the training half, [r] int64."""
+    """What a companion may use of its run. Places are row numbers of the training set, [r] int64."""
 
     model: nn.Module  # what is trained
     labels: np.ndarray  # [n] int64, class 0..K-1 of every place; each class occurs
@@ -28,7 +28,7 @@ class Surroundings:
     validate: Callable[[Callable[[Tensor], Tensor], Literal["cosine", "l2"]], float]
     """The current MAP@R, a fraction; the model and every random state stay as they were. It is measured on the held-out
     classes if there are any, else on some training images, whose embeddings are passed through the given function and
-    compared by the given distance; never on the test half."""
+    compared by the given distance; never on the test set."""
     class_shape: Callable[[np.ndarray, np.ndarray], tuple[float, float]]
     """(embeddings [n, d], labels [n]) -> mean covering radius of the classes and mean distance between them
     (`evaluation.geometry.class_shape`)."""

@@ -75,7 +75,7 @@ def watch(workspace: Workspace, run_id: int, progress: Progress = quiet, images:
     if stored and not evaluations:
         raise Problem(
             f"Run {run_id} stored no embeddings of its probe.",
-            kept="Those of its test half are there.",
+            kept="Those of its test set are there.",
             todo="Runs from before November 2026 and runs whose field Probe is 0 have none.",
         )
     of_classes = np.stack(rows) if rows else np.empty((0, 0))

@@ -1,4 +1,4 @@
-"""What the networks of a run score on its own test half and on the other images that they were tested on."""
+"""What the networks of a run score on its own test set and on the other images that they were tested on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from workbench.workspace.folders import travelling
 from workbench.workspace.rows import Evaluation, Run
 from workbench.workspace.run_names import data_title
 
-OWN_HALF = "its own test half"
+OWN_HALF = "its own test set"
 UNLIKE_IMAGES = (
     "Scores on different images are not differences between networks: how many classes and images are searched changes "
     "them, too."
@@ -34,13 +34,13 @@ class NetworkScore:
 class NetworkScores:
     """What the networks of some runs score, as far as it was read."""
 
-    own: list[NetworkScore]  # on their own test halves
+    own: list[NetworkScore]  # on their own test sets
     newest: list[NetworkScore]  # on other images, the last test first
     tests: list[Run]  # all tests of these networks, also those whose scores were not read, by their numbers
 
 
 def network_scores(workspace: Workspace, run_id: int) -> list[NetworkScore]:
-    """The tests of a run's networks by their numbers, behind the evaluations of these networks on its own test half.
+    """The tests of a run's networks by their numbers, behind the evaluations of these networks on its own test set.
 
     Of a test those of the run that trained its network. Tests in the trash are left out, and so is a test that came
     from another workspace, where its run's number is another run's, and one that does not say which epoch was tested.
@@ -116,7 +116,7 @@ def _is_of_here(workspace: Workspace, run: Run) -> bool:
 def _scores(
     workspace: Workspace, sources: Sequence[int], tests: Sequence[Run]
 ) -> tuple[list[NetworkScore], list[NetworkScore]]:
-    """The evaluations of the tested networks on their own test halves, and the tests that have an evaluation."""
+    """The evaluations of the tested networks on their own test sets, and the tests that have an evaluation."""
     known, scores = catalogs.current(), list[NetworkScore]()
     epochs: dict[int | None, set[int]] = {source: set() for source in sources}
     for run in tests:

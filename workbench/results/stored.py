@@ -12,7 +12,7 @@ from workbench.workspace.measured.evaluations import read_training
 from workbench.workspace.measured.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
-SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on
+SEARCHED, TRAINED = "the searched images themselves", "the training set"  # what stores are fitted on
 MAY_BE_0 = "A difference marked ? may be 0: its paired 95% interval includes it."
 
 
@@ -29,7 +29,7 @@ def difference_words(points: float, sure: bool) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The training half at an evaluation, as far as it was stored."""
+    """The training set at an evaluation, as far as it was stored."""
 
     sample_ids: np.ndarray  # [t] int64
     labels: np.ndarray  # [t] int64, numbered as those of the evaluation
@@ -104,7 +104,7 @@ def dataset_of(workspace: Workspace, evaluation_id: int) -> int:
 
 
 def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | None:
-    """The training half of an evaluation; None if it was not stored. Raises Problem: its file is damaged."""
+    """The training set of an evaluation; None if it was not stored. Raises Problem: its file is damaged."""
     stored = read_training(workspace, evaluation_id)
     dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     if stored is None or dataset_id is None:
@@ -112,7 +112,7 @@ def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | N
     samples = workspace.samples(dataset_id)
     rows = rows_of(samples.ids, stored[0]) if len(samples.ids) else np.empty(0, np.int64)
     if not np.array_equal(samples.ids[rows], stored[0]):  # np.isin holds the interpreter lock for as long as it takes
-        raise Problem("The stored training half is of another data set.", kept="The evaluation is there.")
+        raise Problem("The stored training set is of another data set.", kept="The evaluation is there.")
     return Training(stored[0], samples.labels[rows], stored[1])
 
 

@@ -19,7 +19,7 @@ LEAST = 0.6  # suspicion from which a label is listed
 BETWEEN = 0.35  # share of the votes of each of two classes from which an image stands between them
 STRONGEST = 0.05  # least weight of a vote
 CELLS = 2**22  # of a table of samples by classes at once: 32 MB
-ACROSS = 512  # samples compared with the whole training half at once
+ACROSS = 512  # samples compared with the whole training set at once
 SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a class 3.3 times as likely
 
 
@@ -43,7 +43,7 @@ class Suspect:
     sample_id: int
     kind: str  # one of KINDS
     label: int
-    suggested: int  # label that it may have instead; its own for a copy with the same label in the training half
+    suggested: int  # label that it may have instead; its own for a copy with the same label in the training set
     suspicion: float
     votes: int  # of the voters that have the suggested label
     own_votes: int
@@ -51,7 +51,7 @@ class Suspect:
     other: int | None = None  # the sample that it is a near-copy of, if any; that has the suggested label
     own_proxy: float | None = None  # cosine, or minus the distance, to the nearest proxy of its class
     other_proxy: float | None = None  # the same of the suggested class
-    across: bool = False  # whether `other` is of the training half
+    across: bool = False  # whether `other` is of the training set
 
 
 def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None) -> list[Suspect]:
@@ -239,7 +239,7 @@ def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float
 
 
 def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
-    """Samples with a near-copy in the training half, regardless of its label and of other evidence against theirs."""
+    """Samples with a near-copy in the training set, regardless of its label and of other evidence against theirs."""
     training = stored.training
     if training is None or not len(training.sample_ids):
         return []
@@ -265,7 +265,7 @@ def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
 
 
 def _across(stored: Stored, row: int, other: int, sureness: float) -> Suspect:
-    """A sample with its near-copy in the training half; the suggested label is that of the copy."""
+    """A sample with its near-copy in the training set; the suggested label is that of the copy."""
     assert stored.training is not None
     label, suggested = int(stored.labels[row]), int(stored.training.labels[other])
     voted = stored.labels[stored.near[row, :VOTERS]]

@@ -63,15 +63,15 @@ class Data:
     pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or encoded whole images
     cache: Path
     split: Split
-    training: np.ndarray | None = None  # [a] labels of the training half after the user's decisions; None: unchanged
-    decided: np.ndarray | None = None  # [n] labels for a second score of the test half; DROPPED: left out
+    training: np.ndarray | None = None  # [a] labels of the training set after the user's decisions; None: unchanged
+    decided: np.ndarray | None = None  # [n] labels for a second score of the test set; DROPPED: left out
     features: np.ndarray | None = None  # [n, f] of a frozen backbone, if the run trains on them
     crops: CropProcesses | None = None  # that decode encoded images, where there are cores for several
     decisions: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark) on what the decisions change
 
     @property
     def train_labels(self) -> np.ndarray:
-        """Labels [a] int64 with which the training half is trained."""
+        """Labels [a] int64 with which the training set is trained."""
         return self.images.labels[self.split.train] if self.training is None else self.training
 
     @property
@@ -121,9 +121,9 @@ def crop_processes(path: Path) -> CropProcesses | None:
 
 
 def with_decisions(config: RunConfig, data: Data) -> Data:
-    """The data with the label decisions that the config names for the training half and for scoring.
+    """The data with the label decisions that the config names for the training set and for scoring.
 
-    If the halves share no class, an image that is relabelled to a class of the test half leaves the training half.
+    If the halves share no class, an image that is relabelled to a class of the test set leaves the training set.
 
     Raises:
         Problem: a file that cannot be read, of another data set, or that leaves nothing to train on or to retrieve.
@@ -137,7 +137,7 @@ def with_decisions(config: RunConfig, data: Data) -> Data:
             data.decisions.append((f"the label decisions of {Path(to_score).name}", said))
         if not _some_query_has_a_match(data.decided[data.split.test], data.split.is_query):
             raise Problem(
-                "The label decisions leave no image of the test half whose class has another one to find.",
+                "The label decisions leave no image of the test set whose class has another one to find.",
                 kept="Nothing was started.",
                 todo='Choose another file for "Score with label decisions, too", or clear it.',
                 field="evaluation.label_decisions",
@@ -171,7 +171,7 @@ def _decided(images: ImageSet, file: str, field: str) -> np.ndarray:
 
 
 def _some_query_has_a_match(labels: np.ndarray, is_query: np.ndarray | None) -> bool:
-    """Whether the labels [n] of a test half, DROPPED for images that are left out, have anything to retrieve."""
+    """Whether the labels [n] of a test set, DROPPED for images that are left out, have anything to retrieve."""
     stays = labels != DROPPED
     if is_query is not None:
         return bool(np.isin(labels[stays & is_query], labels[stays & ~is_query]).any())
@@ -218,12 +218,12 @@ def build_parts(
 
 
 def training_classes(data: Data) -> np.ndarray:
-    """Labels that occur in the training half, sorted: the loss's class c is the c-th of them."""
+    """Labels that occur in the training set, sorted: the loss's class c is the c-th of them."""
     return np.unique(data.train_labels)
 
 
 def training_labels(data: Data) -> np.ndarray:
-    """The loss's class of every image of the training half [n] int64."""
+    """The loss's class of every image of the training set [n] int64."""
     labels: np.ndarray = np.searchsorted(training_classes(data), data.train_labels)
     return labels
 

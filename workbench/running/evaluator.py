@@ -1,4 +1,4 @@
-"""What a run measures between its epochs: retrieval on the test half, held-out classes, the frozen features."""
+"""What a run measures between its epochs: retrieval on the test set, held-out classes, the frozen features."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -40,7 +40,7 @@ class Evaluator:
         config: of the run.
         data: with its halves.
         parts: model and loss that are measured, on their device.
-        feed: the training half.
+        feed: the training set.
         sampler: says which of its images are drawn.
         augmentation: its deterministic version prepares every image.
         emit: called with all measurements.
@@ -65,15 +65,15 @@ class Evaluator:
         self._test_ids = data.images.sample_ids[data.split.test]
         if config.evaluation.linear_probe and not np.isin(self._test_labels, self._classes).all():
             raise Problem(
-                "The linear probe needs all classes of the test half in the training half; here some are in the test "
-                "half only.",
+                "The linear probe needs all classes of the test set in the training set; here some are in the test "
+                "set only.",
                 kept="Nothing was started.",
                 todo="Switch the linear probe off, or choose a random split.",
                 field="evaluation.linear_probe",
             )
 
     def evaluate(self, epoch: int) -> dict[str, float]:
-        """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions.
+        """Embed the test set and measure retrieval; emits Evaluated and one scalar per metric. Fractions.
 
         On a rank that is not the first it only embeds, and there are no metrics.
 
@@ -124,11 +124,11 @@ class Evaluator:
         return retrieval.metrics
 
     def release(self) -> None:
-        """Free the images of the test half; the evaluator is of no use afterwards."""
+        """Free the images of the test set; the evaluator is of no use afterwards."""
         self._test_feed.release()
 
     def map_at_r(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
-        """MAP@R, never of the test half: of held-out classes, else of some training images mapped by `compared`."""
+        """MAP@R, never of the test set: of held-out classes, else of some training images mapped by `compared`."""
         if self._data.split.validation is not None:
             embeddings = self._embed_validation(self._data.split.validation)
             return self._ranks.same(self._validated(embeddings, self._data.split.validation))
@@ -208,7 +208,7 @@ class Evaluator:
         return embeddings.cpu().numpy()
 
     def _embed_training(self) -> np.ndarray:
-        return self._embed(self._feed, doing="Embedding the training half")
+        return self._embed(self._feed, doing="Embedding the training set")
 
     def _embed_validation(self, rows: np.ndarray) -> np.ndarray:
         return self._embed(self._feed_of(rows))
@@ -226,20 +226,20 @@ class Evaluator:
         return embeddings.cpu().numpy()
 
     def _embed_features(self) -> tuple[np.ndarray, np.ndarray]:
-        """Features before the head, of all training images that may be drawn and of the test half."""
+        """Features before the head, of all training images that may be drawn and of the test set."""
         features, doing = cast(EmbeddingModel, self._parts.model).features, "Computing features for the linear probe"
         train = self._embed(self._feed, self._sampler.places, features, doing)
         return train, self._embed(self._test_feed, by=features, doing=doing)
 
     def _search(self, embeddings: np.ndarray, k: int, distance: Distance) -> Retrieval:
-        """Retrieval in the test half with k neighbours of each query."""
+        """Retrieval in the test set with k neighbours of each query."""
         return retrieve(
             embeddings, self._test_labels, self._test_ids, k=k, ks=self._config.evaluation.ks, distance=distance,
             device=self._device, is_query=self._data.split.is_query, between=self._stand_back, progress=self._tell,
         )  # fmt: skip
 
     def _validated(self, embeddings: np.ndarray, rows: np.ndarray) -> float:
-        """MAP@R of what is held out of the training half, or of the validation images, searched among themselves."""
+        """MAP@R of what is held out of the training set, or of the validation images, searched among themselves."""
         images = self._data.images
         return retrieve(
             self._compared(embeddings), images.labels[rows], images.sample_ids[rows], k=1,
@@ -292,7 +292,7 @@ class Evaluator:
 
     @torch.no_grad()
     def _classified(self, embeddings: np.ndarray) -> dict[str, float]:
-        """Accuracy of the trained classifier on the test half, if its classes have been trained."""
+        """Accuracy of the trained classifier on the test set, if its classes have been trained."""
         if self._data.split.classes_disjoint:
             return {}
         loss, labels, right, logits = self._parts.loss, self._test_labels, 0, None

@@ -139,7 +139,7 @@ def _note(data: "Data", runs: int, devices: int, shared: str) -> str:
         f"The steps were tried with the first of {runs} runs" if runs > 1 else "",
         f"The steps were tried on one device; the run shares each batch among {devices}" if devices > 1 else "",
         data.split.note,
-        "" if data.split.validation is not None else "The best epoch is chosen on the test half",
+        "" if data.split.validation is not None else "The best epoch is chosen on the test set",
         shared,
     ]
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in sentences if words)

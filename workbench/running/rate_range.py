@@ -76,7 +76,7 @@ def find_rate(
 ) -> RateTest:
     """Train a new network of the config for a few steps at a rate that rises from step to step, and drop it.
 
-    The batches are those of the training half of the config's first run, without its held-out classes; nothing is
+    The batches are those of the training set of the config's first run, without its held-out classes; nothing is
     evaluated, and nothing is stored but the cache of decoded images. Schedule, warm-up (a loss's own, too), epochs of
     the head alone, weight average and compilation are off. What a loss does between steps, as the choice of new
     proxies, is left out; what it does before the first is done. The same config gives the same curve.
@@ -158,7 +158,7 @@ def _plain(config: RunConfig) -> RunConfig:
 
 
 def _training_half(config: RunConfig, data: "Data", progress: Progress) -> "Data":
-    """The data without a test half and without held-out classes, so that no image of theirs can be read."""
+    """The data without a test set and without held-out classes, so that no image of theirs can be read."""
     none = np.empty(0, np.int64)
     trained = replace(data, split=replace(data.split, test=none, validation=None, is_query=None))
     if config.training.keep_features:
@@ -167,7 +167,7 @@ def _training_half(config: RunConfig, data: "Data", progress: Progress) -> "Data
 
 
 def _features(config: RunConfig, data: "Data", progress: Progress) -> np.ndarray:
-    """Features float32 [n, f] of a frozen backbone, NaN for all images but those of the training half."""
+    """Features float32 [n, f] of a frozen backbone, NaN for all images but those of the training set."""
     from workbench.backbones.model import build_model
     from workbench.running.building import build_entry, build_feed
     from workbench.training import checkpoint, device

@@ -36,7 +36,7 @@ def refuse_unusable(
 
     Weights that are not on this machine are fetched if the config allows it.
 
-    With `batches` the training half must have the classes and images for one, too: images that turn out to be
+    With `batches` the training set must have the classes and images for one, too: images that turn out to be
     unreadable only make it smaller. With `sizes` the network must take images of the size that it would be given, and
     with `memory`, too, a step on the CPU must fit into its memory.
 

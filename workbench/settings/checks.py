@@ -86,7 +86,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.clip_decay"] = "AdamW's weight decay is not part of the gradient: choose SGD or Adam."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
-            "Early stopping needs images held out: choose MLRC folds, a share of the training half, or the data "
+            "Early stopping needs images held out: choose MLRC folds, a share of the training set, or the data "
             "set's validation images (split.validation)."
         )
     if sentence := _larger_than_needed(config, known):
@@ -110,7 +110,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     if config.evaluation.linear_probe and config.fact(known, "split", "classes_disjoint"):
         splits = catalogs.names(known, "split")
         others = [split for split in splits if not catalogs.fact(known, "split", split, "classes_disjoint")]
-        errors["evaluation.linear_probe"] = f"The split leaves no class in both halves: use {' or '.join(others)}."
+        errors["evaluation.linear_probe"] = f"The split leaves no class in both sets: use {' or '.join(others)}."
     if not any(field.startswith("split") for field in bad):
         fold, folds = config.folds(known)
         if fold > folds:

@@ -51,7 +51,7 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
             _fit_batch(values, len(training))
     elif images := _training_images(training, split):
         values["training"] = {"batch_size": max(2, 1 << (images.bit_length() - 1))}
-        reasons["training.batch_size"] = f"The training half has few images: {images}."
+        reasons["training.batch_size"] = f"The training set has few images: {images}."
     values |= {"name": name, "dataset": dataset, "split": split}
     reasons |= {"split.name": why_split, **_why(weights, looked_in, known)}
     return Proposal(RunConfig.model_validate(values), reasons)

@@ -47,7 +47,7 @@ class EmbeddingParams(Params):
 class TrainingParams(Params):
     """Optimiser, schedule and precision."""
 
-    epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
+    epochs: int = param(10, ge=1, le=100_000, help="Passes over the training set.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     views: int = param(
         1, ge=1, le=8,
@@ -188,9 +188,9 @@ class EvaluationParams(Params):
         "is for losses with points in the Poincaré ball (Hyp-ViT); these points are then stored.",
     )
     store_training: bool = param(
-        False, label="Store training half",
-        help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
-        "triage looks for near-copies across the halves. Each evaluation then also embeds and stores them.",
+        False, label="Store training set",
+        help="Keep the embeddings of the training set, too: stores for deployment are then fitted on them, and label "
+        "triage looks for near-copies across the two sets. Each evaluation then also embeds and stores them.",
     )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
@@ -226,7 +226,7 @@ class EvaluationParams(Params):
     nmi: bool = param(
         False,
         label="NMI",
-        help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
+        help="Also cluster the test set by k-means and compare with its classes; slow for thousands of them.",
     )
     label_decisions: str = param(
         "", label="Score with label decisions, too", path="file", optional=True,

@@ -1,4 +1,4 @@
-"""The objective of a sweep: a metric of held-out classes, of training or of the test half."""
+"""The objective of a sweep: a metric of held-out classes, of training or of the test set."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ REPORTED = "MAP@R"
 TRAIN_SIDE = {"train/accuracy": False, "probe/ce": True, "probe/spce": True}  # whether the least is the best
 PROBED = "linear/top-1"  # measured once, after the last epoch
 REPORTED_NAMES = re.compile(rf"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*|{PROBED}")
-OPTIMISTIC = "Optimistic: the objective is measured on the half that is reported, which also chooses the setting."
+OPTIMISTIC = "Optimistic: the objective is measured on the test set, which also chooses the setting."
 
 SAME_IMAGES = ("dataset.image_size", "dataset.colour", "dataset.bits", "dataset.fit")  # read in another way
 
@@ -41,10 +41,10 @@ def on_other_steps(varied: Iterable[str]) -> str:
 
 
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
-    """The name of the objective; "" is the best available: held-out classes, else MAP@R of the reported half.
+    """The name of the objective; "" is the best available: held-out classes, else MAP@R of the test set.
 
     Raises:
-        BadConfig: a metric that the runs will not have, or one of the reported half where classes are held out.
+        BadConfig: a metric that the runs will not have, or one of the test set where classes are held out.
     """
     held_out = config.holds_out(known)
     if not metric:
@@ -54,7 +54,7 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     if reported(metric) and held_out:
         raise BadConfig(
             "The sweep",
-            {"metric": f"{metric} is measured on the reported half; this split holds out classes: use {HELD_OUT}."},
+            {"metric": f"{metric} is measured on the test set; this split holds out classes: use {HELD_OUT}."},
         )
     if metric.startswith("probe/") and not config.evaluation.probe_size:
         raise BadConfig("The sweep", {"metric": f"{metric} needs a probe: set evaluation.probe_size."})
@@ -80,7 +80,7 @@ def _offered(config: RunConfig, *, held_out: bool) -> list[str]:
 
 
 def reported(metric: str) -> bool:
-    """Whether the metric is measured on the reported half."""
+    """Whether the metric is measured on the test set."""
     return bool(REPORTED_NAMES.fullmatch(metric))
 
 

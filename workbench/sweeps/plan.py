@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def reported(self) -> bool:
-        """Whether the objective is of the half that is reported."""
+        """Whether the objective is of the test set."""
         return objective.reported(self.metric)
 
     @property

@@ -15,10 +15,10 @@ class Sampler(Protocol):
 
     steps_per_epoch: int
     places: np.ndarray
-    """[m] int64, places in the training half that may be drawn; training must not use any other image."""
+    """[m] int64, places in the training set that may be drawn; training must not use any other image."""
 
     def batches(self, epoch: int) -> list[np.ndarray]:
-        """Places in the training half, [n] int64 for each batch of an epoch."""
+        """Places in the training set, [n] int64 for each batch of an epoch."""
 
 
 class Augmentation(Protocol):

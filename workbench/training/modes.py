@@ -41,7 +41,7 @@ def mode_agreement(
 ) -> float:
     """Mean cosine of the features of the same images with batch-norm in training and in evaluation mode, -1 to 1.
 
-    `count` images are spread over the training half. Dropout and all other layers are in evaluation mode. A network
+    `count` images are spread over the training set. Dropout and all other layers are in evaluation mode. A network
     without batch-norm that follows its batches has 1.
     """
     training = model.training

@@ -72,7 +72,7 @@ def _in_parts(by: Callable[[Tensor], Tensor], images: Tensor, at_once: int) -> t
 
 
 def probe_rows(count: int, size: int, seed: int) -> np.ndarray:
-    """Positions [at most size] int64, rising, of the probe's images among the `count` of the training half."""
+    """Positions [at most size] int64, rising, of the probe's images among the `count` of the training set."""
     return np.sort(np.random.default_rng(seed).permutation(count)[:size])
 
 
@@ -80,7 +80,7 @@ def spacing(every: int, steps_per_epoch: int, total: int) -> int:
     """Steps between two points of the probe curves: `every`, or fewer in a short run, which else had two points.
 
     A short run has a point for each epoch, but no more than POINTS for that reason: a point takes a forward pass over
-    images of the training half at most, and so a third of what an epoch takes, or all of it with a frozen backbone.
+    images of the training set at most, and so a third of what an epoch takes, or all of it with a frozen backbone.
 
     Args:
         every: steps, as the config has it, 1 or more.
@@ -96,7 +96,7 @@ class Probe:
     CE and accuracy need a loss that classifies (`logits`); SPCE needs only embeddings and labels.
 
     Args:
-        feed: the training half.
+        feed: the training set.
         size: images in the probe, spread evenly over a seeded shuffle; 0 turns the probe off.
         every: steps between two points.
         spce: (embeddings, labels, num_classes) -> scalar, in nats.

@@ -223,7 +223,7 @@ def wider_labels(evaluations: list["Evaluation"]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high".
+    """One evaluation of the test set; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high".
 
     One that its run did not keep has the number 0 and no more metrics than the curves have.
     """

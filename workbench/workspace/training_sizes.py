@@ -20,7 +20,7 @@ DECIDED = "Training images are counted by the labels of the data set, without th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSizes:
-    """The classes of a training half, and how many of their images could be drawn."""
+    """The classes of a training set, and how many of their images could be drawn."""
 
     labels: np.ndarray  # [c] int64, rising
     counts: np.ndarray  # [c] int64, 1 or more
@@ -41,7 +41,7 @@ def shares_classes(workspace: Workspace, run_id: int) -> bool | None:
 
 
 def training_sizes(workspace: Workspace, run_id: int, tested: np.ndarray) -> TrainingSizes:
-    """The class sizes of a run's training half, as its sampler draws from it: a long-tailed one keeps fewer images.
+    """The class sizes of a run's training set, as its sampler draws from it: a long-tailed one keeps fewer images.
 
     The split is drawn again by the run's config and seed, and compared with the test images. Not for the window's
     thread.
@@ -50,7 +50,7 @@ def training_sizes(workspace: Workspace, run_id: int, tested: np.ndarray) -> Tra
         tested: [n] int64, sample ids of an evaluation of the run.
 
     Raises:
-        Problem: a split or a sampler of a plug-in, or another test half than that of the config; nothing is known then.
+        Problem: a split or a sampler of a plug-in, or another test set than that of the config; nothing is known then.
     """
     run = workspace.run(run_id)
     unknown = f"How many images of each class run {run_id} was trained with cannot be determined"
@@ -64,7 +64,7 @@ def training_sizes(workspace: Workspace, run_id: int, tested: np.ndarray) -> Tra
         images = _image_set(data, samples)
         split = _build("split", config.split, images, config.seed)
         if not np.array_equal(np.sort(samples.ids[split.test]), np.sort(tested)):
-            raise Problem(f"{unknown}: its config gives another test half than it has.")
+            raise Problem(f"{unknown}: its config gives another test set than it has.")
         labels = images.labels[split.train]
         names, classes = np.unique(labels, return_inverse=True)
         sampler = _build(

@@ -87,7 +87,7 @@ def test_what_the_runs_remark_is_said_once_and_their_scores_at_their_ends(worksp
         recorder(evaluated(Images(), 1, 10, 0.25))
         recorder.close()
     at_once.Lanes(workspace, ("cpu",), said.append).train(numbers, resume=False)
-    ended = "done. Best MAP@R 25.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test half."
+    ended = "done. Best MAP@R 25.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test set."
     first, second = numbers
     assert said == [
         f"Run {first} trains on cpu.", "1 class has one image.", f"Run {first} {ended}",

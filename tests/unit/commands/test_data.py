@@ -43,11 +43,11 @@ def test_it_says_what_is_there(config):
         "  c/broken.png: is empty (0 bytes)",
         "Groups of images with the same pixels: 1",
         "  a/0.png (train), c/copy.png (test)",
-        "Test images with a copy in the training half: 1",
+        "Test images with a copy in the training set: 1",
         "Groups whose images have different labels: 1",
         "Pairs of near-duplicates: 1",
         lines[10],
-        "Test images with a near-duplicate in the training half: 1",
+        "Test images with a near-duplicate in the training set: 1",
         "Pairs of two classes: 1",
     ]
     similarity, pair = lines[10].strip().split("  ")

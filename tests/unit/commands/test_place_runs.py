@@ -196,6 +196,6 @@ def test_runs_that_are_followed_tell_their_remarks_scores_and_result_as_those_he
     first, second, head, _, row = result.stdout.splitlines()
     for line, score in ((first, "20.00%"), (second, "40.00%")):
         assert f"done. Best MAP@R {score}, R@1 " in line
-        assert line.endswith("at epoch 2; optimistic, as it was chosen on the test half.")
+        assert line.endswith("at epoch 2; optimistic, as it was chosen on the test set.")
     assert head.startswith("| two")
     assert row.startswith("| mean ± SD over seeds | 2 | ")

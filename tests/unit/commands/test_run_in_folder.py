@@ -124,7 +124,7 @@ def test_a_file_in_its_folder_asks_a_run_to_end_after_its_epoch(tmp_path, start,
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([0.5, 0.9, 0.7], "Best MAP@R 90.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test half."),
+        ([0.5, 0.9, 0.7], "Best MAP@R 90.00%, R@1 75.00% at epoch 1; optimistic, as it was chosen on the test set."),
         ([math.nan, 0.25], "Best MAP@R 25.00%, R@1 75.00% at epoch 1; optimistic"),
         ([], "runs: done.\n"),
     ],

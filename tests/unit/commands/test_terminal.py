@@ -142,7 +142,7 @@ def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
         ({}, ""),
         (
             {"MAP@R": 0.9789, "recall@1": 0.996},
-            "Best MAP@R 97.89%, R@1 99.60% at epoch 7; optimistic, as it was chosen on the test half.",
+            "Best MAP@R 97.89%, R@1 99.60% at epoch 7; optimistic, as it was chosen on the test set.",
         ),
         (
             {"MAP@R": 0.5, "validation/MAP@R": 0.4},

@@ -313,7 +313,7 @@ def test_equal_parts_are_not_said(workspace):
     seeds(workspace, [0.5, 0.6, 0.7], training=TrainingParams(lr=0.1))
     assert look(workspace, at="last").guards == ()
     (said,) = look(workspace).guards
-    assert said == "Optimistic: the best epoch was chosen on the half that is reported (runs 1, 2, 3, 4, 5 and 1 more)."
+    assert said == "Optimistic: the best epoch was chosen on the test set (runs 1, 2, 3, 4, 5 and 1 more)."
 
 
 def test_runs_that_were_best_before_training_are_said(workspace):
@@ -431,7 +431,7 @@ def test_settings_that_a_sweep_judged_on_the_reported_half_are_said(workspace):
         first=[sweeps.Point({"training.lr": 0.1}, [(0, 0)])],
     )  # fmt: skip
     sweep_worker.begin(workspace, sweeps.trials(workspace, number)[0], lambda: runs[1])
-    said = f"The settings of sweep {number} were judged on the half that is reported, so its best is optimistic: run "
+    said = f"The settings of sweep {number} were judged on the test set, so its best is optimistic: run "
     assert f"{said}{runs[1]}." in look(workspace, at="last").guards
 
 

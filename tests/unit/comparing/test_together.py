@@ -257,7 +257,7 @@ def test_the_best_pair_is_named_with_its_cost_and_that_it_was_chosen_on_the_show
     assert sentence.startswith(f"Runs {best.runs[0]}, {best.runs[1]}, the best pair")
     assert f"{100 * best.gains['MAP@R'].mean:.2f} points more than run {best.better['MAP@R']} alone" in sentence
     assert "48 bytes per image instead of 24" in sentence
-    assert "chosen among 3 pairs on the half that is shown, so its value is optimistic" in sentence
+    assert "chosen among 3 pairs on the test set that is shown, so its value is optimistic" in sentence
     assert "All 3 runs were tested with the same 48 queries." in together_notes(result)
 
 

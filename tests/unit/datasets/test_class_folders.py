@@ -292,7 +292,7 @@ def test_a_folder_that_keeps_train_and_test_from_being_halves_is_named(tmp_path,
         draw(tmp_path / name)
     images = build("folder", folder=str(tmp_path))
     assert (images.class_names, images.official) == (["test", "train", "unlabelled"], None)
-    assert images.notes[0] == ("train", "is read as a class, not as the training half: unlabelled is beside it")
+    assert images.notes[0] == ("train", "is read as a class, not as the training set: unlabelled is beside it")
     (tmp_path / "unlabelled").rename(tmp_path / ".unlabelled")
     assert build("folder", folder=str(tmp_path)).official == ["test", "train", "train"]
 
@@ -304,7 +304,7 @@ def test_folders_that_may_be_halves_with_other_names_are_named(tmp_path, build, 
         (
             "train2017 and val2017",
             "are read as classes, and hold folders of the same names (cat, dog): "
-            "if they are halves, name them train and test",
+            "if they are the two sets, name them train and test",
         )
     ]
     shutil.rmtree(tmp_path / "val2017")

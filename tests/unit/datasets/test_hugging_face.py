@@ -103,7 +103,7 @@ def test_a_split_of_another_name_is_in_neither_half(build, saved):
     birds = build("huggingface", folder=str(saved))
     assert birds.official == [""] * 2 + ["test"] * 3 + ["train"] * 6
     entry = registry.entry("split", "official")
-    assert ("2 images", "are in neither half") in notes(birds, entry.build(entry.params(), birds, 0))
+    assert ("2 images", "are in neither set") in notes(birds, entry.build(entry.params(), birds, 0))
     (saved / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "extra"]}))
     assert build("huggingface", folder=str(saved)).official is None
 

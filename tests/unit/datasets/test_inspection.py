@@ -1,4 +1,4 @@
-"""The look at a data set: counts, sizes, what is there twice, and what both halves share."""
+"""The look at a data set: counts, sizes, what is there twice, and what both sets share."""
 
 import numpy as np
 import pytest

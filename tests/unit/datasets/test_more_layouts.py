@@ -89,7 +89,7 @@ def test_inaturalist_is_halved_as_the_competition_does(build, inaturalist):
     assert (species.class_names, species.labels.tolist()) == (["0003", "0011"], [0, 0, 0, 1, 1, 1])
     assert species.official == ["train", "train", "test"] * 2
     assert int(np.asarray(species.read(0))[0, 0, 0]) == 30
-    assert species.notes[0][1].startswith("is not here: the official halves are train2018 and val2018")
+    assert species.notes[0][1].startswith("is not here: the official split is train2018 and val2018")
     assert not species.problems
 
 

@@ -26,7 +26,7 @@ def write(place, *lines):
 
 @pytest.fixture
 def cub(tmp_path, draw):
-    """Four species with three photographs each; the first two of each are in the official training half."""
+    """Four species with three photographs each; the first two of each are in the official training set."""
     root = tmp_path / "CUB_200_2011"
     paths = [f"{c:03d}.Bird_{c}/Bird_{c}_{n}.jpg" for c in range(1, 5) for n in range(3)]
     for row, path in enumerate(paths):
@@ -76,7 +76,7 @@ def cells(names):
 
 @pytest.fixture
 def cars_devkit(tmp_path, draw):
-    """Two models with two photographs each in both halves, as the devkit and the later list of the test half."""
+    """Two models with two photographs each in both sets, as the devkit and the later list of the test set."""
     root, fields = tmp_path / "stanford_cars", ["bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2", "class", "fname"]
     (root / "devkit").mkdir(parents=True)
     rows = [(1, 1, 9, 9, n // 2 + 1, f"{n + 1:05d}.jpg") for n in range(4)]
@@ -464,7 +464,7 @@ def test_a_list_without_lines_is_named(build, sop):
 
 
 def test_a_split_of_cub_that_was_cut_short_is_named(build, cub):
-    """Images that it did not list were in the test half."""
+    """Images that it did not list were in the test set."""
     write(cub / "train_test_split.txt", "1 1", "2 1", "3 0")
     with pytest.raises(Problem, match=r"images\.txt, line 4: the image number 4 is not in train_test_split\.txt"):
         build("cub", folder=str(cub))

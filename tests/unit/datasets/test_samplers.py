@@ -13,7 +13,7 @@ def sampler(name, labels, batch_size, seed=0, **fields):
 
 
 def test_a_batch_larger_than_the_data_names_both_numbers():
-    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images") as refused:
+    with pytest.raises(Problem, match="A batch of 65 is larger than the training set, which has 64 images") as refused:
         sampler("random", [0] * 64, 65)
     assert refused.value.fits == 64
     assert sampler("random", [0] * 64, 64).steps_per_epoch == 1
@@ -28,7 +28,7 @@ def test_a_batch_larger_than_the_data_names_both_numbers():
             [0, 1, 1],
             3,
             1,
-            r"image of each of 3 classes needs more than the 2 classes of the training half\.",
+            r"image of each of 3 classes needs more than the 2 classes of the training set\.",
             "batch of 2 or less",
         ),
         (
@@ -85,7 +85,7 @@ def test_a_data_set_smaller_than_a_batch_still_has_a_step():
 
 
 def test_many_classes_are_dealt():
-    """Stanford Online Products' training half: 11,318 classes, 59,551 images."""
+    """Stanford Online Products' training set: 11,318 classes, 59,551 images."""
     labels = np.arange(59_551) % 11_318
     found = sampler("classes_images", labels, 64, images_per_class=4)
     batches = found.batches(0)

@@ -57,7 +57,7 @@ def test_a_fold_of_a_set_with_its_own_test_half_says_how_many_classes_are_search
 
 def test_folds_do_not_ask_anything_of_official_halves_that_share_classes(in_memory):
     image_set = in_memory(np.repeat(np.arange(16), 2).tolist(), official=["train", "test"] * 16)
-    with pytest.raises(Problem, match="No class of the test half has two images"):
+    with pytest.raises(Problem, match="No class of the test set has two images"):
         split("official", image_set)
     fold = split("mlrc", image_set, fold=1)
     assert (len(fold.train), len(fold.validation), len(fold.test)) == (12, 4, 16)
@@ -87,8 +87,8 @@ def test_the_official_split_is_taken_as_it_is(in_memory):
     assert (found.train.tolist(), found.test.tolist()) == ([1, 2], [0, 4])
     assert not found.classes_disjoint
     assert found.note == "the data set's own training and test images"
-    assert notes(whole, found)[-1] == ("1 class", "has images in the training half only (c1)")
-    assert ("1 image", "is in neither half") in notes(whole, found)
+    assert notes(whole, found)[-1] == ("1 class", "has images in the training set only (c1)")
+    assert ("1 image", "is in neither set") in notes(whole, found)
     apart = in_memory([0, 0, 1, 1], official=["train", "train", "test", "test"])
     assert split("official", apart).classes_disjoint
 
@@ -96,12 +96,12 @@ def test_the_official_split_is_taken_as_it_is(in_memory):
 def test_an_official_split_that_is_not_there_is_a_problem(in_memory):
     with pytest.raises(Problem, match="The data set has no official split"):
         split("official", in_memory([0, 0, 1, 1]))
-    with pytest.raises(Problem, match="The training half is empty"):
+    with pytest.raises(Problem, match="The training set is empty"):
         split("official", in_memory([0, 0], official=["test", "test"]))
-    with pytest.raises(Problem, match=r"The test half is empty\..*started\. Choose another split\."):
+    with pytest.raises(Problem, match=r"The test set is empty\..*started\. Choose another split\."):
         split("official", in_memory([0, 0], official=["train", "train"]))
     unlabelled = replace(in_memory([0, 0], official=["train", "train"]), problems=[("split test", "has 2 rows")])
-    with pytest.raises(Problem, match=r"half is empty\. 1 was left out: split test has 2 rows\.") as refused:
+    with pytest.raises(Problem, match=r"set is empty\. 1 was left out: split test has 2 rows\.") as refused:
         split("official", unlabelled)
     assert refused.value.todo == "Correct what was left out, or choose another split."
 
@@ -128,7 +128,7 @@ def test_a_class_with_one_image_trains(in_memory):
 
 
 def test_a_test_half_where_nothing_can_be_found_is_a_problem(in_memory):
-    with pytest.raises(Problem, match="No class of the test half has two images"):
+    with pytest.raises(Problem, match="No class of the test set has two images"):
         split("random", in_memory([0, 0, 1, 1]))
 
 
@@ -136,7 +136,7 @@ def test_queries_need_a_gallery_that_has_one_of_their_classes(in_memory):
     halves = ["train", "train", "query", "gallery", "gallery"]
     found = split("official", in_memory([0, 0, 1, 1, 2], official=halves))
     assert found.is_query.tolist() == [True, False, False]
-    with pytest.raises(Problem, match="No class of the test half has two images"):
+    with pytest.raises(Problem, match="No class of the test set has two images"):
         split("official", in_memory([0, 0, 1, 2, 2], official=halves))
 
 
@@ -160,12 +160,12 @@ def test_the_best_epoch_is_chosen_on_the_validation_images_of_the_data_where_the
     found = split("official", whole, validation=True)
     assert (found.train.tolist(), found.validation.tolist(), found.test.tolist()) == ([0, 1], [2, 3], [4, 5])
     assert found.note.endswith("the best epoch is chosen on 2 validation images")
-    assert ("1 image", "is in neither half") in notes(whole, found)
+    assert ("1 image", "is in neither set") in notes(whole, found)
     unused = split("official", whole)
     assert unused.validation is None
     assert (unused.train.tolist(), unused.test.tolist()) == ([0, 1], [4, 5])
-    said = "are in neither half: Choose on validation (split.validation) uses them"
-    assert [("2 validation images", said), ("1 image", "is in neither half")] == notes(whole, unused)[:2]
+    said = "are in neither set: Choose on validation (split.validation) uses them"
+    assert [("2 validation images", said), ("1 image", "is in neither set")] == notes(whole, unused)[:2]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_random_split_holds_out_training_images_of_each_class(in_memory):
     assert not np.isin(found.validation, found.train).any()
     assert np.bincount(labels[found.validation], minlength=3).tolist() == [3, 1, 0]
     assert found.note == (
-        "all classes are in both halves; the best epoch is chosen on 4 training images that are held out"
+        "all classes are in both sets; the best epoch is chosen on 4 training images that are held out"
     )
 
 
@@ -213,8 +213,8 @@ def test_classes_in_one_half_only_are_told_where_the_halves_share_others(in_memo
     assert notes(image_set, split("official", image_set)) == [
         ("list", "is old"),
         ("1 class", "has one image: nothing can match it (c3)"),
-        ("1 class", "has images in the training half only (c1)"),
-        ("2 classes", "have images in the test half only (c2, c3)"),
+        ("1 class", "has images in the training set only (c1)"),
+        ("2 classes", "have images in the test set only (c2, c3)"),
     ]
     disjoint = in_memory(FOUR)
     assert notes(disjoint, split("classes", disjoint)) == [], "halves that share no class are meant so"

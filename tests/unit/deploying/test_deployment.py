@@ -246,7 +246,7 @@ def test_stores_are_fitted_on_the_training_half_where_it_was_stored(tmp_path):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         np.testing.assert_allclose(search.fitted_on, unit, atol=1e-6)
         measured = request.deployment(workspace, number, ["pca4"], 0.01)
-        assert measured["fitted_on"] == "the training half"
+        assert measured["fitted_on"] == "the training set"
         on_gallery, on_training = measure(plain, [kind("pca4")])[1], measured["stores"][1]
         assert on_training["metrics"]["MAP@R"] < on_gallery.metrics["MAP@R"], "random axes keep less of it"
 

@@ -62,7 +62,7 @@ def test_it_is_the_same_again_and_leaves_torch_s_chance_alone():
 
 def test_unknown_classes_are_a_sentence():
     x, y = blobs(30, 3, 1.0, 0)
-    with pytest.raises(Problem, match="classes of the test half"):
+    with pytest.raises(Problem, match="classes of the test set"):
         linear_probe(x, y, x, y + 1)
     with pytest.raises(Problem, match="needs training and test"):
         linear_probe(x[:0], y[:0], x, y)
@@ -70,5 +70,5 @@ def test_unknown_classes_are_a_sentence():
 
 def test_the_two_votes_of_neighbours_have_different_names():
     assert metric_name("kNN") == "kNN on frozen features"
-    assert metric_name("test/kNN") == "kNN on frozen features, test half"
+    assert metric_name("test/kNN") == "kNN on frozen features, test set"
     assert metric_name("kNN@10") == "kNN@10"

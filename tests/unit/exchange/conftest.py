@@ -60,7 +60,7 @@ def trained_space(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def photograph_run(tmp_path, monkeypatch):
-    """Train for an epoch on large JPEG files: (run, a file of its test half, the embedding that the run stored)."""
+    """Train for an epoch on large JPEG files: (run, a file of its test set, the embedding that the run stored)."""
     draw = np.random.default_rng(0)
     for row in range(24):
         folder = tmp_path / "photographs" / "abcd"[row % 4]

@@ -102,7 +102,7 @@ def test_an_epoch_whose_evaluation_was_not_kept_is_not_said_to_be_without_one(wo
 
 
 def test_the_best_is_chosen_on_held_out_classes_in_exports_and_deployments(workspace, stored_run):
-    """As in the list of runs: the half that is reported chooses nothing."""
+    """As in the list of runs: the test set chooses nothing."""
     scores = {1: {"MAP@R": 0.9, "validation/MAP@R": 0.1}, 2: {"MAP@R": 0.2, "validation/MAP@R": 0.8}}
     with workspace.writing() as db:
         for epoch, metrics in scores.items():

@@ -187,7 +187,7 @@ def test_the_example_gives_an_image_of_the_run_the_embedding_that_the_run_stored
 
 
 def test_the_note_names_the_embeddings_that_are_in_the_networks_space(trained_space, tmp_path, exported):
-    assert "Its embeddings of the test half: `workbench export 1 --format npy --epoch 1`." in (
+    assert "Its embeddings of the test set: `workbench export 1 --format npy --epoch 1`." in (
         note := (exported / "model-note.txt").read_text("utf-8")
     )
     assert "another space" not in note

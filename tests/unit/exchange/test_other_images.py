@@ -47,7 +47,7 @@ def photographs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory, photographs):
-    """A workspace whose run 1 was trained on two of the classes, and whose other two are its test half."""
+    """A workspace whose run 1 was trained on two of the classes, and whose other two are its test set."""
     place = tmp_path_factory.mktemp("tested") / "space"
     values = sample_values(1)
     values["name"] = "Trees"
@@ -67,7 +67,7 @@ def workspace(space, tmp_path):
 
 
 def test_an_image_has_the_embedding_and_the_score_that_the_run_stored(workspace, photographs):
-    """All images are searched, the run's test half among them: their embeddings are those of the run."""
+    """All images are searched, the run's test set among them: their embeddings are those of the run."""
     made = evaluate_images(workspace, 1, photographs)
     run, evaluation = workspace.run(made.run_id), workspace.evaluations(made.run_id)[-1]
     assert (run.name, run.status) == ("Trees on " + photographs.name, "done")
@@ -147,7 +147,7 @@ def test_halves_that_are_searched_as_one_and_classes_of_one_image_are_said(works
         shutil.copy(photographs / name / f"{row}.png", tmp_path / half / name)
     alone, halves, _ = evaluate_images(workspace, 1, tmp_path).remarks
     assert alone == "2 classes have one image each: nothing can match it (fir, yew)."
-    assert halves == "The halves of these images (test 2, train 2) are not kept apart: each image queries all others."
+    assert halves == "These images come in a split (test 2, train 2), which is ignored: each image queries all others."
 
 
 def test_a_best_epoch_whose_network_is_not_kept_is_said(workspace, photographs, monkeypatch):

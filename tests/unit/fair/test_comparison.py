@@ -89,7 +89,7 @@ def test_interrupted_it_goes_on_and_ends_as_if_it_had_not_been(plan, tmp_path):
             evaluations = whole.evaluations(tested.id)
             assert row.mean() == pytest.approx(evaluations[-1].metrics["MAP@R"], abs=1e-6)
             best = max(evaluations, key=lambda each: each.metrics["validation/MAP@R"])
-            assert chosen == best.metrics["MAP@R"], "never the best on the test half"
+            assert chosen == best.metrics["MAP@R"], "never the best on the test set"
         assert ce.tried.first is not None
         assert ce.tried.best.mean >= ce.tried.first, "the defaults are the first setting"
         assert {trial.seed for trial in sweeps.trials(whole, 1)} == {0}

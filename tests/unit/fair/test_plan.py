@@ -48,7 +48,7 @@ def test_every_method_is_tuned_on_folds_under_the_same_conditions(bench, method)
     for part in ("dataset", "split", "backbone", "embedding", "augmentation", "training", "evaluation"):
         assert getattr(config, part) == getattr(other, part), part
     assert (config.training.epochs, config.evaluation.every) == (10, 10), "300 steps of 30, looked at once"
-    assert config.loss.params == {}, "nothing that was measured on the reported half"
+    assert config.loss.params == {}, "nothing that was measured on the test set"
     parameters, first = search_space(config, KNOWN)
     assert {each.field for each in parameters} == set(first)
     assert "training.lr" in first

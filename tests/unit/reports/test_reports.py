@@ -85,7 +85,7 @@ def sentences(workspace, number, sections=("summary", "metrics"), **wish):
 
 
 def test_a_report_of_one_run_says_on_which_images_its_best_epoch_was_chosen(workspace, run_id):
-    said = "Optimistic: the best epoch was chosen on the half that is reported."
+    said = "Optimistic: the best epoch was chosen on the test set."
     *summary, metrics = sentences(workspace, run_id)
     assert said in summary
     assert metrics.endswith(said)
@@ -143,7 +143,7 @@ def test_queries_that_are_all_alike_give_no_interval(workspace):
     (table,) = (block for section in document.sections for block in section.blocks if isinstance(block, Table))
     assert {row[0]: row[2] for row in table.rows} == {"R@1": "–", "MAP@R": "60.00% to 80.00%"}
     assert "There is none where all queries have the same value." in sentences(workspace, number)[-1]
-    assert [tile.note for tile in document.tiles[:2]] == ["95% interval 60.0 to 80.0", "on the test half"]
+    assert [tile.note for tile in document.tiles[:2]] == ["95% interval 60.0 to 80.0", "on the test set"]
 
 
 def test_what_the_numbers_of_neighbours_are_is_said(workspace, run_id):
@@ -156,7 +156,7 @@ def test_what_the_numbers_of_neighbours_are_is_said(workspace, run_id):
 
 def test_a_best_epoch_that_was_chosen_elsewhere_or_before_training_is_said_to_be(workspace):
     held_out = store(workspace, {1: np.full(6, 0.5), 2: np.full(6, 0.7)}, metrics={"validation/MAP@R": 0.4})
-    elsewhere = "The best epoch was chosen by MAP@R of images that are held out, not on the half that is reported."
+    elsewhere = "The best epoch was chosen by MAP@R of images that are held out, not on the test set."
     assert elsewhere in sentences(workspace, held_out)
     fell = store(workspace, {0: np.full(6, 0.7), 1: np.full(6, 0.5)})
     assert sentences(workspace, fell)[-1].endswith(

@@ -1,4 +1,4 @@
-"""Scores by class size, of stored runs: groups, chance, sizes of the training half, and what cannot be measured."""
+"""Scores by class size, of stored runs: groups, chance, sizes of the training set, and what cannot be measured."""
 
 import csv
 import io
@@ -184,7 +184,7 @@ def test_without_a_long_tail_all_images_of_the_training_half_count(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('seed = 0', 'seed = 1', "gives another test half than it has"),
+        ('seed = 0', 'seed = 1', "gives another test set than it has"),
         ('name = "random"', 'name = "of_a_plug_in"', "that of a plug-in"),
         ("train_fraction = 0.6", "train_fraction = 7.0", "its config cannot be read"),
         ("[split]", "[split", "its config cannot be read"),

@@ -1,4 +1,4 @@
-"""The tests of a run's networks beside its own test half, in Python, on the command line and in its report."""
+"""The tests of a run's networks beside its own test set, in Python, on the command line and in its report."""
 
 import csv
 from io import StringIO

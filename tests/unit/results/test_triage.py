@@ -161,7 +161,7 @@ def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_h
     model = TriageModel()
     model.show(Triage(1, 1, stored, [crossing[0]], {}))
     assert model.neighbours()[crossing[0].suggested][0] == (0, crossing[0].other)
-    assert claim(crossing[0], "ant", "bee") == "Labelled ant, a near-copy labelled bee is in the training half"
+    assert claim(crossing[0], "ant", "bee") == "Labelled ant, a near-copy labelled bee is in the training set"
 
 
 def test_as_many_neighbours_vote_as_the_gallery_has_of_the_class():

@@ -16,7 +16,7 @@ from workbench.problem import Problem
 from workbench.running.search.image_search import OwnImage, search, similarities
 from workbench.workspace import Workspace
 
-ROWS = (3, 500)  # of the test half, searched with
+ROWS = (3, 500)  # of the test set, searched with
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def workspace(space):
 
 @pytest.fixture
 def images(workspace, tmp_path):
-    """Two images of the test half as files, and their sample ids."""
+    """Two images of the test set as files, and their sample ids."""
     run, best = workspace.run(1), workspace.evaluations(1)[-1]
     ids = workspace.embeddings(best.id)[0][list(ROWS)].tolist()
     pictures = workspace.pictures(run.dataset_id)

@@ -34,7 +34,7 @@ def test_copies_of_one_class_and_of_two_are_told_apart(seen):
         "Groups of images with the same pixels: 2",
         "  a/1.png (train), a/2.png (train)",
         "  a/3.png (test), b/1.png (test)",
-        "Test images with a copy in the training half: 0",
+        "Test images with a copy in the training set: 0",
         "Groups whose images have different labels: 1",
     ]
 
@@ -47,7 +47,7 @@ def test_pairs_that_are_not_known_by_name_are_counted(seen):
         "Pairs of near-duplicates: 1,500",
         "  0.988  a/1.png (train), b/1.png",
         "Only the 1 most similar are known by name.",
-        "Test images with a near-duplicate in the training half: 0",
+        "Test images with a near-duplicate in the training set: 0",
         "Pairs of two classes: 700",
     ]
 

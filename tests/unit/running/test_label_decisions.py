@@ -36,7 +36,7 @@ def test_the_training_half_is_relabelled_and_dropped(tmp_path):
     assert [row.decision for row in read_decisions(file)] == ["relabel", "drop", "keep", "drop"]
     data = with_decisions(config_with(file), data_of(images, False))
     assert data.split.train.tolist() == [row for row in range(0, 40, 2) if row != 4]
-    assert len(data.split.test) == 20  # image 1 is of the test half: nothing trains with it
+    assert len(data.split.test) == 20  # image 1 is of the test set: nothing trains with it
     assert data.notes[-1] == ("the label decisions of decisions.csv", "change 2 of 20 training images")
     assert data.train_labels[0] == 1
     assert data.images.labels[0] == 0  # the data set is as it was
@@ -84,7 +84,7 @@ def test_decisions_that_leave_nothing_to_retrieve_are_refused_before_the_run(tmp
     alone = {int(images.labels[row]): images.paths[row] for row in test}  # one image of each class
     dropped = [images.paths[row] for row in test if images.paths[row] not in alone.values()]
     file.write_text(decisions_text(PathDecision(path, "", "drop") for path in dropped))
-    with pytest.raises(Problem, match="no image of the test half whose class has another") as raised:
+    with pytest.raises(Problem, match="no image of the test set whose class has another") as raised:
         with_decisions(config, data)
     assert raised.value.field == "evaluation.label_decisions"
     file.write_text(decisions_text(PathDecision(path, "", "drop") for path in dropped[4:]))

@@ -97,8 +97,8 @@ def test_a_rank_that_takes_in_all_that_is_searched_is_told(ks, is_query, said):
     ("labels", "said"),
     [
         ([0, 1, 0, 1, 0, 1], []),
-        ([0, 0, 0, 0, 1, 1], ["the training half has one class: the network cannot learn to distinguish classes"]),
-        ([0, 1, 0, 1, 1, 1], ["the test half has one class: R@k and MAP@R are 100% with any network"]),
+        ([0, 0, 0, 0, 1, 1], ["the training set has one class: the network cannot learn to distinguish classes"]),
+        ([0, 1, 0, 1, 1, 1], ["the test set has one class: R@k and MAP@R are 100% with any network"]),
     ],
 )
 def test_a_half_of_one_class_is_told(labels, said):
@@ -107,7 +107,7 @@ def test_a_half_of_one_class_is_told(labels, said):
     assert [" ".join(note) for note in split_notes(config, np.array(labels), split)] == said
     config = RunConfig(evaluation=EvaluationParams(recall_at="1 2"))
     ranks = [subject for subject, _ in split_notes(config, np.array(labels), split) if subject.startswith("R@")]
-    assert ranks == ([] if any("test half" in words for words in said) else ["R@2"])
+    assert ranks == ([] if any("test set" in words for words in said) else ["R@2"])
 
 
 def test_such_a_rank_is_told_before_the_training_and_in_the_run(tmp_path):

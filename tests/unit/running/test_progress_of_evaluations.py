@@ -1,4 +1,4 @@
-"""An evaluation says how far it is, in events and in the row of its run: large test halves take minutes."""
+"""An evaluation says how far it is, in events and in the row of its run: large test sets take minutes."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from workbench.workspace.recorder import Recorder
 DOINGS = {
     "Evaluating": {},
     "Finding the neighbours": {},
-    "Embedding the training half": {"store_training": True},
+    "Embedding the training set": {"store_training": True},
     "Computing features for the linear probe": {"linear_probe": True},
 }
 
@@ -34,7 +34,7 @@ def test_an_evaluation_says_how_far_it_is(tmp_path, doing):
     far = [(event.done, event.total) for event in said if event.total]
     assert far
     assert all(0 < done <= total for done, total in far)
-    assert far == sorted(far) or doing.startswith("Computing"), "both halves are computed"
+    assert far == sorted(far) or doing.startswith("Computing"), "both sets are computed"
 
 
 def test_training_is_said_before_the_first_step_and_after_an_evaluation(tmp_path):

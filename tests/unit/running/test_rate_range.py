@@ -1,4 +1,4 @@
-"""A range test trains a network of the config at rising rates, on the training half alone, and leaves nothing."""
+"""A range test trains a network of the config at rising rates, on the training set alone, and leaves nothing."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -192,7 +192,7 @@ def test_a_range_that_cannot_be_is_a_sentence(named, said):
 
 
 def test_what_a_run_refuses_the_test_refuses():
-    with pytest.raises(Problem, match="needs more classes than the 10 of the training half"):
+    with pytest.raises(Problem, match="needs more classes than the 10 of the training set"):
         find_rate(in_pairs("training.batch_size=64"))
 
 

@@ -37,7 +37,7 @@ MISSING = {
     "folder": ("no such folder", "There is no folder or archive"),
     "weights": ("no such file.pth", "There is no weights file"),
     "decisions": ("no such file.csv", "The label decisions in"),
-    "classes": ("", "A batch of 4 classes x 16 images needs more classes than the 2 of the training half"),
+    "classes": ("", "A batch of 4 classes x 16 images needs more classes than the 2 of the training set"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Each evaluation stores the embeddings of the probe: the images of the training half on which CE is measured."""
+"""Each evaluation stores the embeddings of the probe: the images of the training set on which CE is measured."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The training half's embeddings are stored where they are asked for, and read again with the evaluation."""
+"""The training set's embeddings are stored where they are asked for, and read again with the evaluation."""
 
 import numpy as np
 import pytest

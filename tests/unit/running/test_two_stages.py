@@ -83,6 +83,6 @@ def test_a_probe_of_classes_that_are_not_trained_is_refused_before_the_training(
         split=Choice(name="official"), training=TrainingParams(batch_size=2),
         evaluation=EvaluationParams(linear_probe=True, probe_size=0),
     )  # fmt: skip
-    with pytest.raises(Problem, match="needs all classes of the test half") as raised:
+    with pytest.raises(Problem, match="needs all classes of the test set") as raised:
         Engine(config, load_data(config, lambda *words: None), tmp_path, Control(), lambda event: None)
     assert raised.value.field == "evaluation.linear_probe"

@@ -54,7 +54,7 @@ def test_every_metric_and_scalar_of_a_run_has_words(stored):
     ("name", "expected"),
     [
         ("recall@1", "R@1"),
-        ("test/recall@4", "R@4, test half"),
+        ("test/recall@4", "R@4, test set"),
         ("l2/MAP@R", "MAP@R by L2 distance"),
         ("level/genus/recall@1", "R@1 by genus"),
         ("system/limit/gpu_memory", "Limit: Memory of the GPU, bytes"),

@@ -58,7 +58,7 @@ def test_what_cannot_be_trained_is_not_counted_and_said_with_its_reason(workspac
 def test_batches_that_the_data_do_not_have_are_known_once_they_are_listed_and_not_counted(
     workspace, config, known, runs, monkeypatch
 ):
-    """The training half has 898 images."""
+    """The training set has 898 images."""
     number = starting.store(workspace, plan_of(config, known, "training.batch_size=600,898,899,1000", trials=4))
     lines, listed = [], Listed()
     assert Worker(workspace, number, lines.append, listed=listed).run() == "done"
@@ -67,7 +67,7 @@ def test_batches_that_the_data_do_not_have_are_known_once_they_are_listed_and_no
     assert sorted(trial.setting["training.batch_size"] for trial in refused) == [899, 1000]
     assert all(
         trial.problem == f"training.batch_size: A batch of {trial.setting['training.batch_size']} is larger than the "
-        "training half, which has 898 images." for trial in refused
+        "training set, which has 898 images." for trial in refused
     )  # fmt: skip
     assert [one for one in runs.lists if one is not listed] == [], "the runs have what was listed"
     assert runs_in_all(sweeps.one(workspace, number), sweeps.trials(workspace, number)) == 2

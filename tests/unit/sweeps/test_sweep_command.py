@@ -155,7 +155,7 @@ def test_held_out_classes_choose_the_objective(place, started):
     said = sweep(place, "start", "sample-digits", *held, "--how", "bayes", "--trials", 5, "--detach")
     assert "by validation/MAP@R." in said
     assert "Optimistic" not in said
-    assert "is measured on the reported half" in sweep(
+    assert "is measured on the test set" in sweep(
         place, "start", "sample-digits", *held, "--metric", "MAP@R", "--how", "random", fails=2
     )
 
@@ -165,7 +165,7 @@ def test_a_sweep_is_refused_where_no_setting_has_the_classes_for_a_batch(place, 
     batches = ("--set", "sampler.name=classes_images", "--set", "training.batch_size=64", "--set", "split.name=random")
     data = ("--set", "dataset.name=folder", "--set", f"dataset.folder={images}")
     said = sweep(place, "start", "sample-digits", "-p", varied, *batches, *data, "--detach", fails=fails)
-    assert "needs more classes than the 2 of the training half" in said
+    assert "needs more classes than the 2 of the training set" in said
     assert ("1 of 2 settings cannot be trained with these data, such as batch 64. " in said) == (not fails)
     assert started == ([] if fails else [1])
 

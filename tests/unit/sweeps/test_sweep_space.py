@@ -238,7 +238,7 @@ def test_a_plan_names_the_setting_whose_fields_do_not_go_together(known):
 def test_the_objective_is_never_of_the_reported_half_where_classes_are_held_out(config, known):
     held = changed(config, {"split.name": "classes", "split.validation": 0.2}, known, "test")
     assert objective.chosen("", held, known) == "validation/MAP@R"
-    with pytest.raises(BadConfig, match="measured on the reported half"):
+    with pytest.raises(BadConfig, match="measured on the test set"):
         objective.chosen("MAP@R", held, known)
     assert objective.chosen("probe/ce", held, known) == "probe/ce"
     assert objective.chosen("", config, known) == "MAP@R"

@@ -47,7 +47,7 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 @click.option(
     "--together", "ensembles", is_flag=True,
-    help="Also search with the embeddings of every two runs side by side, and of all; minutes for large test halves.",
+    help="Also search with the embeddings of every two runs side by side, and of all; minutes for large test sets.",
 )  # fmt: skip
 @click.option(
     "--replace", "crossed", is_flag=True,

@@ -152,7 +152,7 @@ def test(
 
     IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
     Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
-    Without IMAGES nothing is embedded: the command lists the tests of RUN, beside the scores of its own test half.
+    Without IMAGES nothing is embedded: the command lists the tests of RUN, beside the scores of its own test set.
 
     Tests of runs that differ in seed or fold alone are one group of `workbench compare`, with mean and interval.
     """

@@ -24,7 +24,7 @@ MARKS = {"ok": "ok     ", "note": "note   ", "bad": "alarm  "}
 @click.command("geometry", short_help="Check a run's embeddings: collapse, hubs, falling classes.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @workspace_option
-@click.option("--probe", is_flag=True, help="Look at the training images of the probe, not at the test half.")
+@click.option("--probe", is_flag=True, help="Look at the training images of the probe, not at the test set.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def geometry(run_id: int, folder: Path | None, probe: bool, as_json: bool) -> None:
     """Check the embeddings of run RUN over its epochs: collapse, dead dimensions, hubs, classes that get worse."""

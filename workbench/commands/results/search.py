@@ -27,7 +27,7 @@ KINDS = {"cosine": "cosine similarity", "l2": "minus the distance", "hyperbolic"
 Row = tuple[int, float, str, int, str]  # in the order of COLUMNS
 
 
-@click.command("search", short_help="Search a run's test half with images or words.")
+@click.command("search", short_help="Search a run's test set with images or words.")
 @click.argument("run_id", metavar="RUN", type=NUMBER)
 @click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
 @workspace_option
@@ -70,7 +70,7 @@ def search_run(
     as_json: bool,
     csv_file: Path | None,
 ) -> None:
-    """Search run RUN (its number in `workbench list runs`) with images or words: the nearest of its test half.
+    """Search run RUN (its number in `workbench list runs`) with images or words: the nearest of its test set.
 
     The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
     evaluation of that checkpoint.

@@ -71,7 +71,7 @@ def triage(
         votes = f"{row['votes']} of {row['voters']} neighbours"
         line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:19}  {row['decision']:8} {row['path']}"
         if row["across"]:
-            line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
+            line += f"  near-copy of {paths.get(row['other'], '')} in the training set"
         click.echo(one_line(line.rstrip()))
     judged = precision(triage.suspects, triage.decisions)
     if judged.answered:

@@ -18,7 +18,7 @@ from workbench.settings.changed import read_config
 @click.option("--most", type=click.IntRange(0), default=20, show_default=True, help="Lines printed of each list.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def data(config: str, changes: tuple[str, ...], near: bool, most: int, as_json: bool) -> None:
-    """Show what is in the data set of CONFIG, a .toml file or a preset: halves, what cannot be read, and copies.
+    """Show what is in the data set of CONFIG, a .toml file or a preset: its split, unreadable images, and copies.
 
     Images are read, and decoded into the cache that a run uses. No file of the data set is changed.
     """

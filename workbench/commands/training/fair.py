@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 
 
-@click.command("fair", short_help="Tune every loss equally, then rank on the test half.")
+@click.command("fair", short_help="Tune every loss equally, then rank on the test set.")
 @workspace_option
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False, exists=True), required=True,
@@ -51,7 +51,7 @@ def fair(
     folder: Path | None, data: Path, bench: str, methods: tuple[str, ...], trials: int, seeds: int,
     steps: int | None, folds: int | None, changes: tuple[str, ...], out: Path | None,
 ) -> None:  # fmt: skip
-    """Tune every loss alike on held-out training classes, then rank the best settings on the test half.
+    """Tune every loss alike on held-out training classes, then rank the best settings on the test set.
 
     Runs that are done are not repeated: the same command continues after Ctrl+C or a kill.
     """

@@ -37,7 +37,7 @@ def find_rate(
 ) -> None:
     """Train the network of CONFIG, a .toml file or a preset, for a few steps at a rising learning rate.
 
-    The table has the loss of every few batches. Only images of the training half are used, and nothing is stored. The
+    The table has the loss of every few batches. Only images of the training set are used, and nothing is stored. The
     suggested rate is where the smoothed loss falls most steeply, over the logarithm of the rate.
     """
     from workbench.running import rate_range

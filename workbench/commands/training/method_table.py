@@ -26,7 +26,7 @@ from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
 
-OPTIMISTIC = "Optimistic: the best epoch of each run was chosen on the half that is reported."
+OPTIMISTIC = "Optimistic: the best epoch of each run was chosen on the test set."
 LOOK = 0.2  # seconds between two looks at a run
 CHOSEN_ON = "omniglot"  # whose settings a method takes where it has none of the bench
 

@@ -75,7 +75,7 @@ def sweep() -> None:
     "--metric",
     default="",
     help="The objective; by default MAP@R of held-out classes; if none are held out, the metric of a paper's sweep, or "
-    "MAP@R of the test half.",
+    "MAP@R of the test set.",
 )
 @click.option(
     "--stop-early", is_flag=True,

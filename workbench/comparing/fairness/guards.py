@@ -266,7 +266,7 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
     if not chosen:
         return []
     named = _runs([str(number) for number in chosen])
-    return [f"Optimistic: the best epoch was chosen on the half that is reported ({named})."]
+    return [f"Optimistic: the best epoch was chosen on the test set ({named})."]
 
 
 def _untrained(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:
@@ -286,7 +286,7 @@ def _untrained(groups: Sequence[Group], measured: dict[int, Measured], at: At) -
 
 def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:
     return [
-        f"The settings of sweep {sweep} were judged on the half that is reported, so its best is optimistic: "
+        f"The settings of sweep {sweep} were judged on the test set, so its best is optimistic: "
         f"{_runs([str(run) for run in of_it])}."
         for sweep, of_it in sweeps.chosen_on_reported(workspace, runs).items()
     ]

@@ -15,7 +15,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.database.connection import Connection
 from workbench.workspace.measured import evaluations
 
-MOST_TITLES = 2  # of one test half, in a sentence
+MOST_TITLES = 2  # of one test set, in a sentence
 SEARCHED = ("split.", NETWORK)  # beginnings of settings that say which images are searched: in a test all of them
 
 
@@ -24,7 +24,7 @@ def with_test_halves(
 ) -> dict[int, Measured]:
     """The same, each run with the mark of its test images where the groups have different splits, or some are tests.
 
-    Different splits may have the same test half, as those of unseen classes and of MLRC do, so that its images are
+    Different splits may have the same test set, as those of unseen classes and of MLRC do, so that its images are
     read: once for each split, seed and data set.
     """
     splits = [

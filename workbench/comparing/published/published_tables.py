@@ -46,7 +46,7 @@ class Table:
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
     losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
-    images: int = 0  # as published, of both halves, where `classes` is not 0
+    images: int = 0  # as published, of both sets, where `classes` is not 0
 
     @property
     def distances(self) -> list[str]:

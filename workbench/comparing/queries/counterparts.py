@@ -1,4 +1,4 @@
-"""Evaluations of other runs in which the queries of one run can be looked up: same images, same test half."""
+"""Evaluations of other runs in which the queries of one run can be looked up: same images, same test set."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -43,7 +43,7 @@ def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Co
 
 
 def _samples(db: Connection, measured: Measured) -> tuple[int, int | None] | None:
-    """What identifies the samples of the test half; None if it has none."""
+    """What identifies the samples of the test set; None if it has none."""
     last = measured.at(LAST)
     if last is None:
         return None

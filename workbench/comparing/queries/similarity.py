@@ -42,7 +42,7 @@ class Similarity:
 
     titles: tuple[str, ...]  # of the groups
     cells: dict[Place, Similar]  # by places of two groups, both ways round; pairs of other test images are missing
-    images: int  # of the largest test half that was compared
+    images: int  # of the largest test set that was compared
     drawn: int  # of these, that were compared
     k: int  # neighbours
     left_out: tuple[str, ...]  # titles of groups in no cell: other test images, or no embeddings; none of `unread`

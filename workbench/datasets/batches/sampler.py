@@ -15,13 +15,13 @@ class RandomSampler:
     """Every image once per epoch in a new order; images that do not fill a batch wait for the next epoch.
 
     Raises:
-        Problem: a batch larger than the training half.
+        Problem: a batch larger than the training set.
     """
 
     def __init__(self, params: NoParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
         if batch_size > len(labels):
             raise Problem(
-                f"A batch of {batch_size} is larger than the training half, which has {len(labels)} images.",
+                f"A batch of {batch_size} is larger than the training set, which has {len(labels)} images.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {len(labels)} or less.",
                 field=BATCH,
@@ -51,7 +51,7 @@ class LongTailedParams(Params):
     source="Prototype softmax cross entropy, Section 5.2: class i keeps n_max ρ^(-i/(C-1)) images",
 )  # fmt: skip
 class LongTailedSampler:
-    """Random batches from a training half that is made long-tailed: class 0 keeps most images, the last class fewest.
+    """Random batches from a training set that is made long-tailed: class 0 keeps most images, the last class fewest.
 
     The seed decides once which images are kept; every class keeps at least one. `kept` counts them, [C].
 
@@ -118,7 +118,7 @@ class ClassesImagesSampler:
         if self._classes > len(self._rows) == 1 and per_class > 1:
             raise Problem(
                 f"A batch of {self._classes} classes x {per_class} images needs more classes than the 1 of the "
-                "training half that has two images or more: without a second one there is nothing to tell it from.",
+                "training set that has two images or more: without a second one there is nothing to tell it from.",
                 kept="Nothing was started.",
                 todo="Choose another split or training fraction, or add images of other classes.",
                 field="split.name",
@@ -128,10 +128,10 @@ class ClassesImagesSampler:
                 what = (
                     f"A batch with one image of each of {self._classes} classes needs more than the {len(self._rows)} "
                 )
-                what += "classes of the training half."
+                what += "classes of the training set."
             else:
                 what = f"A batch of {self._classes} classes x {per_class} images needs more classes than the "
-                what += f"{len(self._rows)} of the training half that have two images or more."
+                what += f"{len(self._rows)} of the training set that have two images or more."
             raise Problem(
                 what,
                 kept="Nothing was started.",

@@ -91,7 +91,7 @@ def _of_one_list(file: Path) -> list[Line]:
 
 
 def _of_devkit(root: Path, lists: Path) -> tuple[Path, list[Line]]:
-    """The folder of the images, beside the lists or above them, and the images of both halves.
+    """The folder of the images, beside the lists or above them, and the images of both sets.
 
     Raises:
         Problem: a list cannot be read, or the classes of the second half are missing.
@@ -101,7 +101,7 @@ def _of_devkit(root: Path, lists: Path) -> tuple[Path, list[Line]]:
     searched = next((folder / SEARCHED for folder in (place, root, lists) if (folder / SEARCHED).is_file()), None)
     if searched is None:
         raise Problem(
-            f"{place} has no {SEARCHED}, and the devkit itself has no classes of the test half.",
+            f"{place} has no {SEARCHED}, and the devkit itself has no classes of the test set.",
             kept="Nothing was started.",
             todo=f"Get that file, too, and put it there; or get {LIST} and {WHOLE}.tgz instead.",
         )

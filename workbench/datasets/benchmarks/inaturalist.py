@@ -29,7 +29,7 @@ COUNTS = Counts(classes=8_142, images=461_939)  # 437,513 of train2018 and 24,42
 ANNOTATIONS = {"train": "train2018.json", "test": "val2018.json"}
 LISTS = {"train": "Inaturalist_train_set1.txt", "test": "Inaturalist_test_set1.txt"}
 NO_LISTS = (
-    "is not here: the official halves are train2018 and val2018, of the same classes; lists of unseen classes are "
+    "is not here: the official split is train2018 and val2018, of the same classes; lists of unseen classes are "
     f"published at {LISTS_PAGE}"
 )
 LIST_FOLDERS = ("Inat_dataset_splits", ".")

@@ -20,7 +20,7 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 PAGE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
-COUNTS = Counts(classes=200, images=110_000)  # the 10,000 of the test half were published without labels
+COUNTS = Counts(classes=200, images=110_000)  # the 10,000 of the test set were published without labels
 LIST = "wnids.txt"
 # Where a listed image for validation is: as published, or as scripts leave it that sort the images by class.
 PLACES = ("val/images/{image}", "val/{image}", "val/{wnid}/{image}", "val/{wnid}/images/{image}")

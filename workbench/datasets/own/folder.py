@@ -139,7 +139,7 @@ def _kept_from_halves(first: dict[str, bool]) -> Problems:
     trains = sorted(name for name, deep in first.items() if deep and WORDS.get(_half_word(name)) == "train")
     if not others:
         return []
-    return [(name, f"is read as a class, not as the training half: {others[0]} is beside it") for name in trains]
+    return [(name, f"is read as a class, not as the training set: {others[0]} is beside it") for name in trains]
 
 
 def _half_word(name: str) -> str:
@@ -161,7 +161,7 @@ def _alike_inside(paths: Sequence[str], first: dict[str, bool]) -> Problems:
         return []
     named = ", ".join(alike[:NAMED]) + (", ..." if alike[NAMED:] else "")
     said = f"are read as classes, and hold folders of the same names ({named})"
-    return [(" and ".join(sorted(first)), f"{said}: if they are halves, name them train and test")]
+    return [(" and ".join(sorted(first)), f"{said}: if they are the two sets, name them train and test")]
 
 
 def _deeper(paths: Sequence[str], first: dict[str, bool]) -> Problems:
@@ -190,7 +190,7 @@ def _hidden_classes(root: Path, hidden: Sequence[bytes], progress: Progress) -> 
 
 
 def _without_images(chosen: str, root: Path) -> Problem:
-    """The sentence for an archive without images: ImageNet's training half, for one, is an archive of archives."""
+    """The sentence for an archive without images: ImageNet's training set, for one, is an archive of archives."""
     inside = sum(is_archive(path) for path in root.iterdir())
     if inside:
         return Problem(

@@ -212,7 +212,7 @@ def _stored(
 def _embeddings_of(source: Source, trained: trained_network.Trained) -> str:
     """Which of the embeddings that the run stored are this network's, and a warning where others were chosen."""
     run = source.run.id
-    stored = f"Its embeddings of the test half: `workbench export {run} --format npy --epoch {trained.epoch}`."
+    stored = f"Its embeddings of the test set: `workbench export {run} --format npy --epoch {trained.epoch}`."
     if source.evaluation is None or source.evaluation.step == trained.step:
         return stored
     return f"{stored} Those of epoch {source.evaluation.epoch} are in another space: never search one with the other."

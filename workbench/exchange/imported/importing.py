@@ -38,7 +38,7 @@ def import_embeddings(
     image_size: int = IMAGE_SIZE,
     progress: Progress = quiet,
 ) -> int:
-    """Make a run of embeddings; returns its number. Every sample queries all others, as in a run's test half.
+    """Make a run of embeddings; returns its number. Every sample queries all others, as in a run's test set.
 
     Args:
         workspace: where the run is made; only when everything else is done.

@@ -53,7 +53,7 @@ def evaluate_images(
 ) -> Tested:  # fmt: skip
     """Embed other images with the network of a run, and make a run of the embeddings with the run's metrics.
 
-    Images are prepared and embedded as the run's own test half, and compared by its distance.
+    Images are prepared and embedded as the run's own test set, and compared by its distance.
 
     Args:
         run_id: of the run that trained the network, which must have a checkpoint; or of a test of it.
@@ -297,7 +297,7 @@ def _remarks(kept: ImageSet, trained: Sequence[str], run_id: int) -> list[str]:
     halves = Counter(half for half in kept.official or () if half)
     if len(halves) > 1:
         counts = ", ".join(f"{half} {count:,}" for half, count in halves.items())
-        remarks.append(f"The halves of these images ({counts}) are not kept apart: each image queries all others.")
+        remarks.append(f"These images come in a split ({counts}), which is ignored: each image queries all others.")
     if known:
         remarks.append(
             f"{len(known):,} of the {len(kept.class_names):,} classes have the name of a class of run {run_id}'s data "

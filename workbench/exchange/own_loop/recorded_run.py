@@ -130,7 +130,7 @@ class RecordedRun:
         self, epoch: int, embeddings: Any, *, step: int | None = None, class_vectors: Any = None,
         class_labels: Sequence[int | str] = (),
     ) -> dict[str, float]:  # fmt: skip
-        """Measure and store the embeddings of the test half after an epoch; an earlier one of that epoch is replaced.
+        """Measure and store the embeddings of the test set after an epoch; an earlier one of that epoch is replaced.
 
         Args:
             epoch: 0 before training.

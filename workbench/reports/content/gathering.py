@@ -148,13 +148,13 @@ def _evaluation(run: Run, evaluations: list[Evaluation], best: Evaluation | None
 
 
 def _chosen(best: Evaluation, last: Evaluation, count: int) -> str:
-    """Whether the best of `count` evaluations was chosen on the half that is reported, which flatters it."""
+    """Whether the best of `count` evaluations was chosen on the test set, which flatters it."""
     if count < 2:
         return ""
     if "validation/MAP@R" in best.metrics:
-        said = "The best epoch was chosen by MAP@R of images that are held out, not on the half that is reported."
+        said = "The best epoch was chosen by MAP@R of images that are held out, not on the test set."
     else:
-        said = "Optimistic: the best epoch was chosen on the half that is reported."
+        said = "Optimistic: the best epoch was chosen on the test set."
     untrained = best.epoch == 0 < last.epoch
     return said + (" It is before training, so the loss did not contribute to the numbers." if untrained else "")
 
@@ -199,7 +199,7 @@ def _origin(run: Run) -> list[str]:
         return [said, recorded, *([f"{data['test']:,} images are searched."] if data else [])]
     if not data:
         return [said]
-    apart = ", of classes never trained on" if data["classes_disjoint"] else "; the classes of both halves overlap"
+    apart = ", of classes never trained on" if data["classes_disjoint"] else "; the classes of both sets overlap"
     return [said, f"{data['train']:,} images train, {data['test']:,} are searched{apart}."]
 
 

@@ -108,7 +108,7 @@ class Content:
     chosen: str  # on which images the best epoch was chosen; empty without a choice
     last: Evaluation | None
     metrics: list[MetricRow]
-    tests: list[NetworkScore]  # of its networks on its own test half and on other images; empty without tests
+    tests: list[NetworkScore]  # of its networks on its own test set and on other images; empty without tests
     deployment: dict[str, Any] | None  # as it was measured: see workspace/measured/deployments.py
     deployment_damaged: str  # a sentence where a newer measurement cannot be read
     robustness: dict[str, Any] | None  # see workspace/measured/robustness.py

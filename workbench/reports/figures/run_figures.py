@@ -134,7 +134,7 @@ def _retrieval(content: Content, host: Figure) -> None:
     for name, colour, line in (*looks, ("test/MAP@R", COLOURS[5], "-")):
         curve, word = content.curves[name], metric_name(name.removeprefix("test/"))
         axes.plot(curve.steps, 100 * _drawn(curve), line, color=colour, label=word, marker=".", markersize=4)
-    axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
+    axes.set(xlabel="Step", title="Retrieval on the test set (%) ↑")
     host.legend(loc="outside lower center", ncols=4, fontsize="small", columnspacing=1)  # the curves fill the axes
 
 

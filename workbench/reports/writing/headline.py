@@ -31,7 +31,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
             if name in shown.metrics:
                 low, high = (shown.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
                 known = isfinite(low) and isfinite(high) and low < high  # equal where all queries are alike
-                note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
+                note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test set"
                 chosen = content.is_best and not content.config.imported
                 best = "Best " if chosen and name == "MAP@R" else ""
                 tiles.append(Tile(f"{best}{title}", percentage(shown.metrics[name]), note))
@@ -53,7 +53,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     It is called the best where more is better and each other group is worse at 5% after Holm's correction, else the
     highest. Groups that ended early are not ranked with those that trained to their end.
 
-    Of groups on several data sets or test halves only their number and that of the runs.
+    Of groups on several data sets or test sets only their number and that of the runs.
     """
     known = [summary for summary in compared.summaries if isfinite(summary.interval.mean)]
     if not known:
@@ -63,7 +63,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     if len(data) > 1:  # scores of different images have no order
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     if any(not comparable(known[0], summary) for summary in known):
-        return Tile("Groups", f"{len(known):,}", "on several test halves"), counted
+        return Tile("Groups", f"{len(known):,}", "on several test sets"), counted
     ranked = sorted(trained_to_the_end(known, compared.at), key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
     led = _leads(compared, best)

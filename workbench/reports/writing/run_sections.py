@@ -22,7 +22,7 @@ SETTING_HEAD = ("Part", "Field", "Value")
 LEFT_OUT = 20  # images by name
 CAPTIONS = {
     "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
-    "retrieval": "Retrieval metrics on the test half at each evaluation.",
+    "retrieval": "Retrieval metrics on the test set at each evaluation.",
     "loss": "Loss of every batch (faint), its exponential mean (bold), and the learning rate.",
     "other-curves": "Curves as the other program wrote them, without smoothing.",
 }
@@ -116,7 +116,7 @@ def _metrics(content: Content) -> list[Block]:
     rows: tuple[tuple[str, ...], ...] = tuple(
         (metric_name(row.name), percent(row.shown), _interval(row), percent(row.last)) for row in content.metrics
     )
-    of_what = "on the test half"
+    of_what = "on the test set"
     if content.config.imported:  # measured once: there is neither a best nor a last epoch
         tested = content.run.tested is not None
         head, rows = (head[0], "Tested" if tested else "Imported", head[2]), tuple(row[:3] for row in rows)
@@ -137,7 +137,7 @@ def _metrics(content: Content) -> list[Block]:
 
 
 def _tests(content: Content) -> list[Block]:
-    """A table of the run's networks on its own test half and on other images; none without tests."""
+    """A table of the run's networks on its own test set and on other images; none without tests."""
     if not content.tests:
         return []
     source = content.run.id if content.run.tested is None else content.run.tested
@@ -154,7 +154,7 @@ def _tests(content: Content) -> list[Block]:
                 percent(metrics.get("recall@1", np.nan)),
             )
         )  # fmt: skip
-    caption = f"The network of run {source} on its own test half and on other images."
+    caption = f"The network of run {source} on its own test set and on other images."
     return [Table("tests", caption, head, tuple(rows), frozenset({0, 2, 3, 4, 5, 6})), said(UNLIKE_IMAGES, muted=True)]
 
 

@@ -49,8 +49,8 @@ def disk_use(config: RunConfig, *, checkpoint: int, width: int, samples: int, ve
     Args:
         checkpoint: bytes of one.
         width: numbers of an embedding.
-        samples: of the test half.
-        vectors: of classes, of the training half and of the probe that are stored with each evaluation.
+        samples: of the test set.
+        vectors: of classes, of the training set and of the probe that are stored with each evaluation.
     """
     settings = config.evaluation
     made = settings.untrained + -(-config.training.epochs // settings.every)

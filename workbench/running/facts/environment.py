@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.running.building import Data
     from workbench.running.engine import Engine
 
-TRAINING_HALF, TEST_HALF = "the training half", "the test half"  # subjects of remarks
+TRAINING_HALF, TEST_HALF = "the training set", "the test set"  # subjects of remarks
 NAMED_VERSIONS = (
     "torch",
     "torchvision",
@@ -97,11 +97,11 @@ def _weights(engine: "Engine") -> str:
 
 
 def shared_images(data: "Data", progress: Progress) -> str:
-    """A sentence about images that are in both halves, and about queries that find copies; empty without any."""
+    """A sentence about images that are in both sets, and about queries that find copies; empty without any."""
     from workbench.datasets import inspection
 
     in_both, themselves = inspection.shared_images(data.pixels, data.split, progress)
-    sentences = [f"{_those(in_both, 'test image', 'test images')} in the training half"] if in_both else []
+    sentences = [f"{_those(in_both, 'test image', 'test images')} in the training set"] if in_both else []
     sentences += [f"{_those(themselves, 'query', 'queries')} in the gallery"] if themselves else []
     return "; ".join(sentences)
 

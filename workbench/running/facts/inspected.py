@@ -28,7 +28,7 @@ def _copies(inspection: "Inspection", most: int) -> Iterator[str]:
     groups = [", ".join(_placed(copy.path, copy.half) for copy in group) for group in inspection.copies]
     yield from _listed("Groups of images with the same pixels", len(groups), groups, most)
     if groups:
-        yield f"Test images with a copy in the training half: {inspection.shared:,}"
+        yield f"Test images with a copy in the training set: {inspection.shared:,}"
         yield f"Groups whose images have different labels: {inspection.of_two_classes:,}"
 
 
@@ -42,7 +42,7 @@ def _near_duplicates(near: "NearDuplicates", most: int) -> Iterator[str]:
     if near.total > len(pairs):
         yield f"Only the {len(pairs):,} most similar are known by name."
     if pairs:
-        yield f"Test images with a near-duplicate in the training half: {near.shared:,}"
+        yield f"Test images with a near-duplicate in the training set: {near.shared:,}"
         yield f"Pairs of two classes: {near.other_class:,}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from workbench.numerals import significant
 
-STEPS = 100  # of a test, unless the training half is small
+STEPS = 100  # of a test, unless the training set is small
 LEAST_STEPS, MOST_STEPS = 20, 2000
 LAG = 25  # a smoothed loss is behind the loss by the 25th part of the steps, and so of the range, on average
 TIMES_LEAST = 4.0  # times its minimum at which the smoothed loss has diverged

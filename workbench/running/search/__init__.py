@@ -1,1 +1,1 @@
-"""Searches in a run's test half, by the user's own images or words."""
+"""Searches in a run's test set, by the user's own images or words."""

@@ -1,4 +1,4 @@
-"""Search a run's test half with the user's own images: embed with a checkpoint, compare with every embedding."""
+"""Search a run's test set with the user's own images: embed with a checkpoint, compare with every embedding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -63,7 +63,7 @@ def search(
 
     Args:
         images: at least one.
-        k: neighbours of each, at least 1; limited to the size of the test half. Ties go to the lower sample id.
+        k: neighbours of each, at least 1; limited to the size of the test set. Ties go to the lower sample id.
         epoch: which network.
         evaluation_id: names the network by its evaluation, instead of an epoch.
 

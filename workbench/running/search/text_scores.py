@@ -24,7 +24,7 @@ def text_scores(
     workspace: Workspace, run_id: int, sentence: str = SENTENCE, evaluation_id: int | None = None,
     progress: Progress = quiet,
 ) -> dict[str, float]:  # fmt: skip
-    """Retrieval metrics of a query for each class of the test half, among all its images, by cosine.
+    """Retrieval metrics of a query for each class of the test set, among all its images, by cosine.
 
     Args:
         sentence: with {} where the class's name goes.

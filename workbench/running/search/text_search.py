@@ -1,4 +1,4 @@
-"""Search a run's test half by words, if its embeddings are those of the image tower of a CLIP model."""
+"""Search a run's test set by words, if its embeddings are those of the image tower of a CLIP model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def search_texts(
 
     Args:
         texts: at least one.
-        k: neighbours of each, at least 1; cut to the size of the test half.
+        k: neighbours of each, at least 1; cut to the size of the test set.
         evaluation_id: one of the run's evaluations, the last by default; all have the same embeddings.
 
     Returns:

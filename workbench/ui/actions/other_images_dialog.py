@@ -45,7 +45,7 @@ ABOUT_ALL = (
 NAME = "Named after the run and the images"
 NAMES = "Each is named after its run and the images"
 WIDTH = 640  # px at 100% text
-SO_FAR = "Tested so far, beside the run's own test half"
+SO_FAR = "Tested so far, beside the run's own test set"
 MOST_SHOWN = 6  # rows, after which the table scrolls
 Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for one of both), epoch (best or last)
 

@@ -1,4 +1,4 @@
-"""Columns of text that a data set has for its samples: its published halves."""
+"""Columns of text that a data set has for its samples: its published split."""
 
 import json
 

@@ -75,7 +75,7 @@ class Sweep:
     parameters: tuple[str, ...]  # "FIELD=VALUES"
     points: int  # settings that will be tried
     metric: str  # the objective
-    reported: bool  # whether the objective is of the half that is reported
+    reported: bool  # whether the objective is of the test set
     stop_early: bool  # whether trials below the median of the others are stopped, see `early_stop`
     source: str  # of a preset
     state: str  # active, paused, cancelled, done
@@ -202,7 +202,7 @@ def _trial(facts: dict[str, Any], metric: str) -> Trial:
 
 
 def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int, list[int]]:
-    """The sweeps whose objective is of the half that is reported, each with those of the runs that it made."""
+    """The sweeps whose objective is of the test set, each with those of the runs that it made."""
     reported = (
         "(select sweep_id, run_id from sweep_trials where run_id in (select value from json_each(?)) "
         "order by sweep_id, run_id) t join sweeps s on s.id = t.sweep_id where s.reported"

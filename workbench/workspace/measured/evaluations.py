@@ -197,7 +197,7 @@ def query_table(db: Connection, evaluation_id: int) -> list[list[Any]]:
 def count_and_sum(db: Connection, evaluation_id: int) -> tuple[int, int | None]:
     """How many queries an evaluation has, and the sum of their ids (modulo 2**31 - 1 each); None without any.
 
-    Two test halves of one data set with the same count and sum have the same samples: ids are spread evenly.
+    Two test sets of one data set with the same count and sum have the same samples: ids are spread evenly.
     """
     sql = "select count(*), sum(sample_id % 2147483647) from queries where evaluation_id = ?"
     count, total = db.execute(sql, (evaluation_id,)).fetchone()
@@ -253,7 +253,7 @@ def read_proxies(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarr
 
 
 def read_training(workspace: OpenWorkspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None if they were not stored."""
+    """Sample ids [t] int64 and embeddings [t, d] float32 of the training set; None if they were not stored."""
     stored = _of_training_images(workspace, evaluation_id, "training")
     if stored is None:
         return None
@@ -290,7 +290,7 @@ def _with_vectors(
 
 
 def _of_training_images(workspace: OpenWorkspace, evaluation_id: int, part: str) -> tuple[Path, str] | None:
-    """The path and the hash of the file of one part of the training half at an evaluation."""
+    """The path and the hash of the file of one part of the training set at an evaluation."""
     sql = (
         "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
         "and a.path = ? || '-' || e.epoch || '.npz' and a.step = e.step where e.id = ?"

@@ -20,7 +20,7 @@ RANGES = {"labels": (-1, MOST_LABELS), "first_hit": (0, LARGEST_INT32), "r": (0,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Every row is a sample of the test half, in the order of its embeddings."""
+    """Every row is a sample of the test set, in the order of its embeddings."""
 
     sample_ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n] int64

@@ -32,7 +32,7 @@ class Arrays:
     proxies: Path | None
     neighbours: np.ndarray  # [n, k] rows of the data set, best first
     similarities: np.ndarray  # [n, k] in units of 1 / SIMILARITY_UNIT
-    training: Path | None = None  # ids and embeddings of the training half
+    training: Path | None = None  # ids and embeddings of the training set
     probe: Path | None = None  # ids, labels and embeddings of the probe
     digests: Mapping[str, str] = field(default_factory=dict)  # hashes of files by name, as far as they are known
 
@@ -107,7 +107,7 @@ def ranking_path(folder: Path, epoch: int) -> Path:
 
 
 def training_path(folder: Path, epoch: int) -> Path:
-    """The file with the training half's embeddings at an evaluation, if the config asks for them."""
+    """The file with the training set's embeddings at an evaluation, if the config asks for them."""
     return folder / f"training-{epoch}.npz"
 
 

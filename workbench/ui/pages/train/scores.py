@@ -33,7 +33,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class ScoresPanel(Scrolled):
-    """Says what a run without training is of; the scores of a test stand beside those on its run's own test half."""
+    """Says what a run without training is of; the scores of a test stand beside those on its run's own test set."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(QWidget(), parent)
@@ -102,7 +102,7 @@ class ScoresPanel(Scrolled):
         own = next((score.evaluation for score in self._scores.own if score.epoch == run.tested_epoch), None)
         columns = [] if evaluation is None else [(_tested(self._session, run), evaluation)]
         if columns and own is not None:
-            columns.append((f"Run {run.tested}, own test half", own))
+            columns.append((f"Run {run.tested}, own test set", own))
         self._fill(columns)
         self.missing.setText(UNLIKE_IMAGES if len(columns) > 1 else self._why_alone(run))
         self.missing.setVisible(bool(self.missing.text()))
@@ -116,11 +116,11 @@ class ScoresPanel(Scrolled):
         if run.trainer is None:
             return (
                 f"Run {run.tested}, which trained the network, is deleted, in the trash or in another workspace: "
-                "its own test half cannot be shown beside these scores."
+                "its own test set cannot be shown beside these scores."
             )
         if run.tested_epoch is None:
-            return "This test does not record the network's epoch: test it again to show the run's own test half here."
-        return f"Run {run.tested} has no evaluation of epoch {run.tested_epoch} on its own test half."
+            return "This test does not record the network's epoch: test it again to show the run's own test set here."
+        return f"Run {run.tested} has no evaluation of epoch {run.tested_epoch} on its own test set."
 
     def _fill(self, columns: list[tuple[str, Evaluation]]) -> None:
         """A row for each metric, two columns for each evaluation: the value, and its interval over queries."""

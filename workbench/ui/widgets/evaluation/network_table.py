@@ -1,4 +1,4 @@
-"""A table of what the networks of runs score: on their own test halves and on other images."""
+"""A table of what the networks of runs score: on their own test sets and on other images."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem, QWidget

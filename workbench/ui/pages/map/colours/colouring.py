@@ -23,7 +23,7 @@ COLOURINGS = {
     "similarity": "Nearest neighbour",
     "others": "Images of its class",
     "hubness": "Hubness",
-    "split": "Published half",
+    "split": "Published split",
     "tag": "Tag",
 }
 OWN = ("class", "verdict", "ap", "kept")  # computed from the map's own data; the others need a column

@@ -39,7 +39,7 @@ def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Col
     "tag", or OF_ATTRIBUTE and the name of an attribute.
 
     Raises:
-        Problem: a file of the run is missing or damaged, or the data set has no published halves.
+        Problem: a file of the run is missing or damaged, or the data set has no published split.
     """
     if colouring.startswith(OF_ATTRIBUTE):
         return attribute(workspace, evaluation_id, colouring.removeprefix(OF_ATTRIBUTE))
@@ -108,10 +108,10 @@ def split(workspace: Workspace, evaluation_id: int) -> Column:
     ids, words = published_halves(workspace, _dataset(workspace, evaluation_id))
     names = tuple(sorted({word for word in words if word}))
     if not names:
-        raise Problem("This data set has no published halves.", todo="Choose another colouring.")
+        raise Problem("This data set has no published split.", todo="Choose another colouring.")
     number = {name: float(index) for index, name in enumerate(names)}
     values = np.array([number.get(word, np.nan) for word in words])
-    return Column("Published half", ids, values, tuple(name.capitalize() for name in names))
+    return Column("Published split", ids, values, tuple(name.capitalize() for name in names))
 
 
 def attribute(workspace: Workspace, evaluation_id: int, name: str) -> Column:

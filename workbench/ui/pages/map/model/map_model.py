@@ -227,7 +227,7 @@ class MapModel:
 
     @property
     def scores(self) -> np.ndarray | None:
-        """MAP@R [g] of each group, 0..1 or NaN; None unless the groups are classes, tags or published halves."""
+        """MAP@R [g] of each group, 0..1 or NaN; None unless the groups are classes, tags or published split."""
         if self.drawn is None or self.groups is None or (self.groups.labels is None and not self.groups.scored):
             return None
         drawn, of = self.drawn, self.groups.of

@@ -26,7 +26,7 @@ from workbench.ui.widgets.tables.table_actions import TableActions
 
 TIPS = (
     "",
-    "Images of the test half",
+    "Images of the test set",
     "Radius of the smallest ball around one of its own images that contains all of them",
     "Distance of an image to the nearest centre of another class minus that to its own, mean; negative is bad",
     "Percentage of its images that are nearer to the centre of another class than to their own",

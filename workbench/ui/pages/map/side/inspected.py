@@ -30,7 +30,7 @@ def read_sample(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) ->
     sample = int(chosen[0])
     try:
         query = workspace.query(evaluation_id, sample)
-    except Problem:  # chosen in an evaluation with another test half
+    except Problem:  # chosen in an evaluation with another test set
         return None
     run_id = workspace.evaluation(evaluation_id).run_id
     near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]

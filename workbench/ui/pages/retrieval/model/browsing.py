@@ -212,7 +212,7 @@ class Browsing:
             self._window.show_query(sample_id)
 
     def _take_query(self, sample_id: int, result: ShownQuery | None) -> None:
-        if result is None:  # chosen in an evaluation with another test half
+        if result is None:  # chosen in an evaluation with another test set
             first = self.listing.sample_id(0)
             self._go(None if first == sample_id else first)
             return

@@ -12,7 +12,7 @@ TIPS = {
     "AP": "Average precision at R, the mean over all queries of which is MAP@R; higher is better",
     "First hit": "Rank of the first neighbour of its class; lower is better",
     "Right": "How many of the shown neighbours are of its class",
-    "Of its class": "R: other images of its class in the test half, which a perfect ranking has first",
+    "Of its class": "R: other images of its class in the test set, which a perfect ranking has first",
 }
 
 

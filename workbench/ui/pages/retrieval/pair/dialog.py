@@ -191,9 +191,9 @@ class PairDialog(MainButtonDialog):
 
 
 def titled(near: Neighbour, *, judged: bool) -> str:
-    """ "Neighbour 3: flamingo ✓ right"; "In the training half: flamingo" for rank 0, and so on for BEHIND."""
+    """ "Neighbour 3: flamingo ✓ right"; "In the training set: flamingo" for rank 0, and so on for BEHIND."""
     if not near.rank:
-        return f"In the training half: {near.class_name}"
+        return f"In the training set: {near.class_name}"
     if near.rank == BEHIND:
         return f"Behind the stored neighbours: {near.class_name}"
     sign, word, _ = VERDICTS[near.right if judged else None]

@@ -187,7 +187,7 @@ class SuspectCard(Card):
         near = list(self._model.neighbours().items())[:2]
         for at, (number, ranked) in enumerate(near):
             self._near_ids[at] = [sample_id for _, sample_id in ranked]
-            words = ["first the one in the training half" if rank == 0 else str(rank) for rank, _ in ranked]
+            words = ["first the one in the training set" if rank == 0 else str(rank) for rank, _ in ranked]
             ranks = ", ".join(words) or "none among the stored neighbours"
             word = "rank" if len(ranked) == 1 else "ranks"
             self.near_titles[at].setText(f"Nearest labelled {self._session.class_name(number)}: {word} {ranks}")

@@ -175,7 +175,7 @@ class TriageModel:
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
         """The (rank, sample id) of the nearest stored neighbours, by label: the suggested class and its own.
 
-        A near-copy in the training half comes first, with rank 0.
+        A near-copy in the training set comes first, with rank 0.
         """
         suspect, triage = self.current, self.triage
         if suspect is None or triage is None:

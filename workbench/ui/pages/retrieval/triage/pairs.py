@@ -12,7 +12,7 @@ from workbench.workspace.rows import Neighbour
 def suspect_ranking(model: TriageModel, run_id: int, class_name: Callable[[int], str], source: str) -> Ranking | None:
     """The current suspect with the images that the view shows: those of the suggested class, then those of its own.
 
-    None without a suspect that has such images. A copy in the training half has rank 0, and the similarity NaN: the
+    None without a suspect that has such images. A copy in the training set has rank 0, and the similarity NaN: the
     evaluation has no embedding of it. `source` names the run and epoch.
     """
     suspect, triage = model.current, model.triage

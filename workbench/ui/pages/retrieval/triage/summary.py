@@ -39,7 +39,7 @@ class TriageSummary(QWidget):
         self.set_up = button("Set up a run…", "sliders")
         self.set_up.setToolTip(
             "Export the answers and open Set up with the settings of this run and with the file in two fields: Label "
-            "decisions, for training images, and Score with label decisions, for the test half"
+            "decisions, for training images, and Score with label decisions, for the test set"
         )
         done, changes = Card("Progress"), Card("What it changes")
         self._fill_plot()

@@ -12,7 +12,7 @@ SHORT_KINDS = {LABEL: "", AMBIGUOUS: "two classes", COPY: "near-copy"}  # which 
 def claim(suspect: Suspect, own: str, new: str) -> str:
     """The suspicion in a few words; `own` is the name of the image's class, `new` that of the suggested one."""
     if suspect.across:
-        return f"Labelled {own}, a near-copy labelled {new} is in the training half"
+        return f"Labelled {own}, a near-copy labelled {new} is in the training set"
     if suspect.kind == COPY:
         return f"Labelled {own}, a near-copy is labelled {new}"
     if suspect.other is not None:

@@ -174,7 +174,7 @@ class DataDialog(MainButtonDialog):
         groups = counted(len(inspection.copies), "group")
         said = f"{sum(map(len, inspection.copies)):,} images are in {groups} with the same pixels"
         shared = f"{counted(inspection.shared, 'test image')} {'has' if inspection.shared == 1 else 'have'}"
-        warnings = [f"{shared} a copy in the training half"] if inspection.shared else []
+        warnings = [f"{shared} a copy in the training set"] if inspection.shared else []
         if two := inspection.of_two_classes:
             warnings.append(f"the images of {counted(two, 'group')} have different labels")
         rows = [
@@ -184,7 +184,7 @@ class DataDialog(MainButtonDialog):
         ]
         return page_of(
             label("; ".join([said, *warnings]) + ".", "error" if warnings else "muted", wrap=True),
-            DataTable(["Group", "Image", "Class", "Half"], rows, names=1),
+            DataTable(["Group", "Image", "Class", "Split"], rows, names=1),
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SIDE, BAR = 56, 160  # px of a picture and of the bar
 PICTURED = (1, 2)  # columns of images
-WHOLE = ("Similarity", "Image", "Class", "Half", "Near-duplicate", "Class", "Half")
+WHOLE = ("Similarity", "Image", "Class", "Split", "Near-duplicate", "Class", "Split")
 OFFER = (
     "Images that were saved again, resized, brightened or retouched differ in their pixels. They are found by the "
     "correlation of their brightness in small versions, unless they are cropped or mirrored. This reads all {images}."
@@ -147,7 +147,7 @@ def _sentence(near: "NearDuplicates") -> str:
     sentences = [f"{counted(near.total, 'pair')} of images {show} nearly the same{listed}."]
     if near.shared:
         has = "has" if near.shared == 1 else "have"
-        sentences.append(f"{counted(near.shared, 'test image')} {has} a near-duplicate in the training half.")
+        sentences.append(f"{counted(near.shared, 'test image')} {has} a near-duplicate in the training set.")
     if near.other_class:
         are = "is" if near.other_class == 1 else "are"
         sentences.append(f"{counted(near.other_class, 'pair')} {are} of two classes.")

@@ -90,7 +90,7 @@ def asides_of(result: "Preflight") -> dict[str, str]:
     side = f"short side at most {result.kept_side}{THIN}px" if result.kept_side else square
     return {
         "dataset.name": f"{counted(result.images, 'image')} · {counted(result.classes, 'class', 'classes')} · {side}",
-        "split.name": "no class in both halves" if result.classes_disjoint else "same classes in both halves",
+        "split.name": "no class in both sets" if result.classes_disjoint else "same classes in both sets",
         "backbone.name": counted(result.parameters, "weight"),
         "training.epochs": counted(result.steps_per_epoch, "step"),
     }

@@ -30,7 +30,7 @@ WIDTH, HEIGHT, BAR = 680, 560, 160  # px at 100% text
 FINDING = "Finding a learning rate"
 ABOUT = (
     "A range test: a new network of this config trains for a few batches, and the learning rate rises from batch to "
-    "batch. Only training images are used, nothing is measured on the test half, and nothing is stored."
+    "batch. Only training images are used, nothing is measured on the test set, and nothing is stored."
 )
 BUSY = "A run is training here, and a test beside it would slow both down. Start it when the run has ended."
 WAITS = "Waits for Preflight: the test starts when it passes."

@@ -55,7 +55,7 @@ class Curves(Scrolled):
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
         yield
         self.retrieval = CurvePlot(
-            "Recall@k and MAP@R, test half, % ↑",
+            "Recall@k and MAP@R, test set, % ↑",
             [Series(*series, dots=True) for series in zip(RETRIEVAL, titles, colours, strict=True)],
             x_title="epoch",
         )

@@ -20,7 +20,10 @@ LONG = (
 )
 FLAT = 0.001  # of MAP@R: epochs this close to the best are as good
 # Subjects of notes in a run's facts (running/facts).
-TOLD = ("the pretrained weights", "the frozen layers", "the training half", "the test half")
+TOLD = (
+    "the pretrained weights", "the frozen layers", "the training set", "the test set",
+    "the training half", "the test half",  # as earlier versions stored them
+)  # fmt: skip
 PARTS_OF = (("ce", "CE"), ("spce", "SPCE"), ("snca", "SNCA"), ("contrastive", "the contrastive loss"))
 
 
@@ -191,8 +194,7 @@ def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
     if percentage(before) == percentage(1.0):
         return Sentence(
             "warning" if last < before else "note",
-            f"MAP@R was {percentage(before)} before training (epoch 0): this test half cannot show that training "
-            "helps.",
+            f"MAP@R was {percentage(before)} before training (epoch 0): this test set cannot show that training helps.",
         )
     return Sentence(
         "warning",

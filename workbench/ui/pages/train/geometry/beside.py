@@ -102,7 +102,7 @@ class BesideChooser(QWidget):
             if shown is not None and run.images and run.images == shown.images
             and run.last and run.id != shown.id
         ]  # fmt: skip
-        own = "its test half" if self._images == "probe" else "its probe"
+        own = "its test set" if self._images == "probe" else "its probe"
         offered = [(NOTHING, None), (own, OWN), *((f"#{run.id} {run.name}", run.id) for run in others)]
         if offered != self._offered:
             self._offered = offered

@@ -30,11 +30,11 @@ NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from t
 READ_AFTER = 400  # ms after the last news
 READING = "Reading the evaluations…"
 CHOICES: tuple[tuple[Images, str, str], ...] = (
-    ("test", "Test half", "The images of the test half, as in retrieval"),
+    ("test", "Test set", "The images of the test set, as in retrieval"),
     (
         "probe",
         "Probe",
-        "Fixed images of the training half, on which CE and SPCE are measured: searched among themselves",
+        "Fixed images of the training set, on which CE and SPCE are measured: searched among themselves",
     ),
 )
 IN_ROW = 4  # alarms
