@@ -127,7 +127,7 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     session.theme.apply()
     window = MainWindow(session)
     if gone is not None:
-        said = f"The workspace {gone}, which was open last, is not there, so {watch.workspace.path} is open."
+        said = f"The workspace {gone}, which was open last, cannot be found, so {watch.workspace.path} is open."
         session.notify(Problem(said, todo="Connect its disk, or look where it was moved, and open it."), EVERYWHERE)
     defects.noticed.connect(window.show_defect)
     if reports:

@@ -113,7 +113,7 @@ def _refuse_without_folder() -> None:
     try:
         os.getcwd()
     except OSError as error:
-        what = f"The working folder is not there any more ({error.strerror})."
+        what = f"The working folder no longer exists ({error.strerror})."
         raise Problem(what, kept="Nothing was started.", todo="Change to another folder and try again.") from None
 
 

@@ -456,7 +456,7 @@ def test_a_run_that_was_stopped_is_dotted_and_pale_and_not_in_the_heat_map(qtbot
     assert plot.title == "Parallel coordinates, 6 runs (1 not finished, dotted and pale)"
     assert [row[-1] for row in plot.rows()] == ["unfinished", "", "", "", "", "", "stopped, epoch 1 of 4"]
     assert "Triplet 60.00" not in settings.heat.picture.accessibleDescription()
-    assert "Not in the heat map, as they have not trained to their end: “" in settings.note.text()
+    assert "Not in the heat map, as they did not finish training: “" in settings.note.text()
     pens = []
 
     class Pens(QPainter):

@@ -93,7 +93,7 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     )
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [
-        "Group\tImage\tClass\tHalf", "1\tcars/copy.png\tcars\ttrain", "1\tfish/3.png\tfish\ttest",
+        "Group\tImage\tClass\tSplit", "1\tcars/copy.png\tcars\ttrain", "1\tfish/3.png\tfish\ttest",
     ]  # fmt: skip
     dialog.close()
 

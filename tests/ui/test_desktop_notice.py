@@ -232,7 +232,7 @@ def test_a_sweep_that_the_user_paused_is_not_told_and_one_with_a_reason_is(playe
 
 
 def test_the_sweep_whose_worker_is_gone_is_told(played, swept, qtbot, workspace):
-    assert look(played, qtbot) == [("Sweep stands still", "Sweep Digits no longer has a worker process.")]
+    assert look(played, qtbot) == [("Sweep stalled", "Sweep Digits no longer has a worker process.")]
     played.session.runs_changed.emit()
     assert len(look(played, qtbot)) == 1, "once"
     [sweep] = stored.every(workspace)

@@ -798,15 +798,15 @@ def test_where_no_run_fits_the_search_or_the_filter_the_list_says_so(qtbot, wind
         return [shown.text() for shown in dock.findChildren(QLabel) if shown.isVisible()]
 
     qtbot.keyClicks(dock.search, "nosuch")
-    assert "No run fits" in hints()
+    assert "No run matches" in hints()
     assert NO_MATCH in hints()
     dock.search.setText("lrr>1")
     assert f"{NO_MATCH} No run has a field or a score “lrr”." in hints()
     dock.search.clear()
-    assert "No run fits" not in hints()
+    assert "No run matches" not in hints()
     failed = next(action for action in dock.arrange.menu().actions() if action.text() == FILTERS["ended"][0])
     failed.trigger()
-    assert "No run fits" in hints()
+    assert "No run matches" in hints()
     qtbot.keyClicks(dock.search, "count")
     button = next(shown for shown in dock.findChildren(QAbstractButton) if shown.text() == "Show all runs")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

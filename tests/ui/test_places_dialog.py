@@ -138,7 +138,7 @@ def test_a_folder_of_data_is_forgotten_with_save_alone(qtbot, session, with_data
     assert first.words.text() == f"{tmp_path / 'a'} is /a there"
     for row in (first, second):
         row.forget.click()
-        assert row.words.text().startswith("Save forgets where ")
+        assert row.words.text().endswith("is forgotten when you save.")
     assert card.state.text() == "Not checked yet."
     assert set(records.named("box").data.values()) == {"/a", "/b"}
     second.forget.click()

@@ -178,7 +178,7 @@ def test_a_run_that_trains_is_not_disturbed(dialog, session, trial, monkeypatch)
     ("line", "text", "said"),
     [
         ("first", "much", "“From” is not a number."), ("last", "1e-9", "1e-06 to 1e-09 is no such range"),
-        ("steps", "3", "A test of 3 steps shows no descent."), ("steps", "many", "“Batches” is not a number."),
+        ("steps", "3", "A test of 3 steps is too short."), ("steps", "many", "“Batches” is not a number."),
     ],
 )  # fmt: skip
 def test_what_is_no_range_is_said_before_anything_starts(dialog, trial, line, text, said):

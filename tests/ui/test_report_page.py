@@ -391,7 +391,7 @@ def test_a_comparison_that_leaves_out_the_selected_run_says_so(page, session, wo
     assert not page.left_out.isVisible()
     session.show_run(second)
     assert page.left_out.isVisible()
-    assert page.left_out.text() == "This report is about run 1, not of run 2, which is selected."
+    assert page.left_out.text() == "This report is about run 1, not about the selected run 2."
     page.templates.choose("one-run")
     assert not page.left_out.isVisible(), "the report of one run is of the selected one"
 

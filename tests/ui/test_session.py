@@ -252,7 +252,7 @@ def test_an_end_that_cannot_be_recorded_says_why(qtbot, workspace, config, monke
 
 def test_an_end_that_a_full_disk_keeps_from_being_recorded_says_once_what_to_do(qtbot, workspace, config, monkeypatch):
     monkeypatch.setattr("workbench.ui.state.runs.run_queue.WATCH_EVERY", 50)
-    advice = {"kept": "Everything written before is kept.", "todo": "Free some space and go on."}
+    advice = {"kept": "Everything written before is kept.", "todo": "Free some space and continue."}
 
     def work(control, emit):
         raise Problem("The disk is full.", **advice)
@@ -265,7 +265,7 @@ def test_an_end_that_a_full_disk_keeps_from_being_recorded_says_once_what_to_do(
     with qtbot.waitSignal(session.queue.idle):
         session.start(config)
     assert [str(what) for what in noticed.values] == [
-        "The disk is full. Everything written before is kept. Free some space and go on. "
+        "The disk is full. Everything written before is kept. Free some space and continue. "
         "The run ended, but its end could not be recorded. The run's journal could not be written."
     ]
     session.close()

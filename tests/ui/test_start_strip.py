@@ -46,7 +46,7 @@ def test_a_small_window_has_the_strip_and_a_large_one_the_column(small, qtbot):
 def test_the_strip_is_as_high_with_a_sentence_as_with_the_numbers(small, qtbot):
     heights = []
     for _ in range(2):
-        small.card.show_idle("Fix the highlighted fields to run preflight.")
+        small.card.show_idle("Correct the highlighted fields to run Preflight.")
         qtbot.waitUntil(small.strip.sentence.isVisible)
         heights.append((small.strip.sizeHint().height(), small.groups.height()))
         small.card.show_result(Preflight(**FOUND), {})

@@ -77,7 +77,7 @@ def test_the_shares_are_computed_when_their_tab_is_opened_and_again_when_a_trial
     assert (first[1], second[1]) == ("Embedding size", "Learning rate")
     assert first[head.index("share %")] > 80
     assert first[head.index("settings")] == 12
-    assert "among 12 settings that trained to their end" in shown.words.text()
+    assert "among 12 settings that finished training" in shown.words.text()
     panel.choose(1)
     qtbot.waitUntil(lambda: not shown.computing and shown.words.text().endswith("there are 3."))
     assert not shown.plot.isVisible()

@@ -72,7 +72,7 @@ def test_the_runs_are_searched_by_state_and_settings_as_in_the_list_of_runs(qtbo
     panel.trials.selectRow(2)
     qtbot.keyClicks(panel.search, typed)
     assert rates(panel) == left
-    assert f"The search leaves {len(left)} of 4 runs." in panel.words.text()
+    assert f"The search matches {len(left)} of 4 runs." in panel.words.text()
     assert (panel.model.trial is not None) == ("0.3" in left), "what is not seen is not chosen"
     panel.menu.refresh()
     panel.menu.choose_best.trigger()

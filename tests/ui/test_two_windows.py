@@ -133,7 +133,7 @@ def test_undo_leaves_a_name_that_another_window_has_given_since(qtbot, session, 
     stack.undo()
     assert other.run(1).name == "Theirs"
     assert said == [
-        "The rename of “Counting” was not undone. The run was renamed “Theirs” meanwhile, by another window or a "
+        "The rename of “Counting” was not undone. The run was renamed “Theirs” meanwhile by another window or a "
         "command."
     ]
     assert not stack.canUndo()
@@ -154,7 +154,7 @@ def test_undo_brings_back_the_name_that_another_window_gave_while_one_was_typed(
     other.rename(1, "Theirs")
     actions.give_name(1, "Mine")
     assert other.run(1).name == "Mine"
-    assert said == ["The run was renamed “Theirs” meanwhile, by another window or a command. Now it is “Mine”."]
+    assert said == ["The run was renamed “Theirs” meanwhile by another window or a command. Now it is “Mine”."]
     actions.undo_stack.undo()
     assert other.run(1).name == "Theirs"
 
@@ -174,7 +174,7 @@ def test_a_run_that_another_window_has_deleted_keeps_nothing_and_undo_says_so(
 
     monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", deleted)
     actions.note.trigger()
-    gone = "Run 1 is not there any more: it was permanently deleted by another window or a command."
+    gone = "Run 1 no longer exists: it was permanently deleted by another window or a command."
     qtbot.waitUntil(lambda: said == [f"{gone} Nothing was changed. The note is not stored; Copy copies it."])
     with pytest.raises(Problem, match=gone):
         session.workspace.set_tags(1, ["a"])
@@ -203,7 +203,7 @@ def test_a_note_that_could_not_be_stored_stays_in_the_message_and_can_be_copied(
     window.run_actions.note.trigger()
     bar = window.message
     qtbot.waitUntil(lambda: "is not there any more" in bar.what.text())
-    session.notify("The run that was shown is deleted, by another window or a command.", EVERYWHERE)
+    session.notify("The run that was shown was deleted by another window or a command.", EVERYWHERE)
     session.show_run(other_run)
     bar.close_button.click()
     assert "is not there any more" in bar.what.text(), "a later message does not take the text away"
@@ -347,7 +347,7 @@ def test_undo_leaves_a_named_selection_that_another_window_has_changed(
     stack.undo()
     qtbot.waitUntil(lambda: noted() == ["theirs"])
     assert [selection.note for selection in selections.all_selections(other, number)] == ["theirs"]
-    assert "was changed meanwhile, by another window" in said[0]
+    assert "was changed meanwhile by another window" in said[0]
     assert not stack.canRedo()
     stack.undo()
     qtbot.waitUntil(lambda: len(said) == 2)
@@ -383,7 +383,7 @@ def test_the_template_of_another_window_is_offered_until_that_deletes_it(qtbot, 
     said = []
     session.noticed.connect(said.append)
     report_templates.store_arrangement(other, own.key, None)
-    qtbot.waitUntil(lambda: said == ["The template “Theirs” was deleted, by another window."])
+    qtbot.waitUntil(lambda: said == ["The template “Theirs” was deleted by another window."])
     assert box.findText("Theirs") < 0
     assert report.choices.template().key == "one-run"
     report.templates.delete(own.key)  # the question was open meanwhile
@@ -417,7 +417,7 @@ def test_of_two_names_at_the_same_time_the_later_stays_and_both_windows_say_so(
     report_templates.store_arrangement(other, named.key, named.arrangement())
     report.templates.rename("Mine")
     qtbot.waitUntil(lambda: own().title == "Mine")
-    sentence = "The template was renamed “Theirs” meanwhile, by another window. Now it is “Mine”."
+    sentence = "The template was renamed “Theirs” meanwhile by another window. Now it is “Mine”."
     qtbot.waitUntil(lambda: said == [sentence])
     report_templates.store_arrangement(other, named.key, named.arrangement())
     session.follower.choices_changed.emit({"report_templates"})

@@ -113,7 +113,7 @@ def test_a_step_that_a_full_disk_refuses_is_said_and_offered_again(qtbot, sessio
         qtbot.waitUntil(stack.canUndo)
     assert said == [
         f"The move of “Counting” to the trash was not undone. The disk of {workspace.path} is full. Everything written "
-        "before is kept. Free some space and go on."
+        "before is kept. Free some space and continue."
     ]
     assert stack.undoText() == "move of “Counting” to the trash"
     assert not stack.canRedo()

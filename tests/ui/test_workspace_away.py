@@ -55,7 +55,7 @@ def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, w
     assert window.rail.run.text() == "Counting: running, epoch 3 / 9"
 
 
-@pytest.mark.parametrize("reason", ["The disk is full. Free some space and go on.", ""])
+@pytest.mark.parametrize("reason", ["The disk is full. Free some space and continue.", ""])
 def test_a_run_whose_wait_cannot_be_stored_is_said_to_wait_all_the_same(qtbot, counting_session, config, reason):
     """On a disk without a free byte its row says that it is running: nothing can be written there."""
     session = counting_session
@@ -96,5 +96,5 @@ def test_a_run_that_waits_for_the_workspace_is_named_when_that_comes_back(qtbot,
     qtbot.waitUntil(lambda: session.follower.away)
     elsewhere.rename(space)
     qtbot.waitUntil(lambda: not session.follower.away)
-    back = f"The workspace is there again. Run {run_id} still waits: “Go on” on the Train page continues."
+    back = f"The workspace is available again. Run {run_id} still waits: “Go on” on the Train page continues."
     assert (back in said) != by_user, "who paused it knows"

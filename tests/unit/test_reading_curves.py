@@ -55,7 +55,7 @@ def test_a_spce_of_long_embeddings_is_readable_and_says_why_it_is_large():
 @pytest.mark.parametrize("middle", [0.99, 1.0, 1.01])
 def test_curves_that_touch_once_are_not_said_never_to_meet(middle):
     assert texts({"probe/ce": [2, 1, 0.5], "probe/spce": [1.5, middle, 0.25]}) == [
-        ("note", "SPCE is 0.25 nats below CE at the end; the two meet at step 20 and part again.")
+        ("note", "SPCE is 0.25 nats below CE at the end; the two meet at step 20 and separate again.")
     ]
 
 
@@ -110,7 +110,7 @@ def test_an_estimate_above_the_entropy_of_the_labels_cannot_be_right():
     ("scores", "kind", "text"),
     [
         ([(0, 0.2), (1, 0.5), (2, 0.6)], "note", "MAP@R still rises at the last epoch (60.0%): more epochs may help."),
-        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "note", "MAP@R is flat since epoch 1 (60.0%)."),
+        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "note", "MAP@R has been flat since epoch 1 (60.0%)."),
         (
             [(0, 0.2), (1, 0.6), (2, 0.5)],
             "warning",

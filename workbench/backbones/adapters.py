@@ -62,10 +62,10 @@ def adapt(
     """
     if params.prompts:
         if tokens is None:
-            raise refused("has no sequence of tokens for prompts", "Set the prompts to 0, or take a ViT, DINO or EVA.")
+            raise refused("has no sequence of tokens for prompts", "Set the prompts to 0, or use a ViT, DINO or EVA.")
         model.requires_grad_(False)
     if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
-        raise refused("has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer.")
+        raise refused("has no attention layers for adapters", "Set the LoRA rank to 0, or use a transformer.")
     freeze()
     if params.prompts and tokens is not None:
         add_prompts(tokens.blocks, tokens.width, params.prompts, params.prompt_depth == "deep")

@@ -109,7 +109,7 @@ class _Inception(nn.Module):
             raise Problem(
                 f"Images of this size do not fit BN-Inception: it halves a feature map of {images.shape[-1]} px.",
                 kept="Nothing was started.",
-                todo="Set the crop of the augmentation, or the image size, to 227 px or a multiple of 32, as 224.",
+                todo="Set the crop of the augmentation, or the image size, to 227 px or a multiple of 32, such as 224.",
             )
         outputs = []
         for branch, names in self.names.items():

@@ -133,10 +133,10 @@ def _fetch(url: str, into: Path, tell: Callable[[int, int], None]) -> None:
             done += len(part)
             tell(done, total)
         if total and done != total:
-            raise ValueError(f"{done:,} of {total:,} bytes came")
+            raise ValueError(f"{done:,} of {total:,} bytes were downloaded")
         wanted = HASH_IN_NAME.search(into.name)
         if wanted and not digest.hexdigest().startswith(wanted[1]):
-            raise ValueError("the file that came has another hash than its name says")
+            raise ValueError("the downloaded file does not have the hash in its name")
 
 
 def _bar(tell: Callable[[int, int], None], cancelled: list[Cancelled]) -> type:

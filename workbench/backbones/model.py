@@ -50,9 +50,9 @@ class EmbeddingModel(nn.Module):
                 raise  # what torch cannot compile has a type of its own
             side = min(images.shape[-2:])
             raise Problem(
-                f"Images of {side} px are too small for this backbone: it takes them from about {least} px on.",
+                f"Images of {side} px are too small for this backbone: it needs about {least} px or more.",
                 kept="Nothing was started.",
-                todo="Choose a larger image size, and mind the crop of the augmentation.",
+                todo="Choose a larger image size, and check the crop of the augmentation.",
                 field="dataset.image_size",
             ) from error
         return features

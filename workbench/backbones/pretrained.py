@@ -175,7 +175,7 @@ def read_state(path: Path) -> dict[str, Tensor]:
     for name, value in state.items():
         if value.dtype not in NUMBERS or value.layout is not torch.strided or value.device.type != "cpu":
             shown = visible_name(str(name), LONGEST_KEY)
-            raise _not_weights(path, f"{shown} has numbers of a kind that no network here has ({value.dtype})")
+            raise _not_weights(path, f"{shown} has values of an unsupported kind ({value.dtype})")
     return {str(key).removeprefix("module."): value for key, value in state.items()}
 
 

@@ -283,7 +283,7 @@ def _freeze(model: nn.Module, params: TimmParams) -> None:
     if params.frozen_patches:
         patches = getattr(model, "patch_embed", None)
         if not isinstance(patches, nn.Module):
-            raise _refused(params.model, "has no projection of patches", "Train all layers, or take a transformer.")
+            raise _refused(params.model, "has no projection of patches", "Train all layers, or use a transformer.")
         patches.requires_grad_(False)
     if not params.frozen_blocks:
         return

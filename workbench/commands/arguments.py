@@ -58,7 +58,7 @@ class Folder(click.Path):
     ) -> "str | bytes | os.PathLike[str]":
         """The path; a usage error for an empty name or for a file."""
         if not os.fspath(value):
-            self.fail("The name of the folder is empty. The working folder is written as a full stop.", param, ctx)
+            self.fail("The name of the folder is empty. Write . for the working folder.", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -222,7 +222,7 @@ def _parting(numbers: Mapping[str, float], before: Mapping[str, float] | None) -
     words = f"Overlap of their similarities {percentage(numbers['overlap'])}{was}."
     if numbers["overlap"] > OVERLAP:
         return Alarm(NOTE, "Positives and negatives overlap", words)
-    return Alarm(OK, "Positives and negatives part", words)
+    return Alarm(OK, "Positives and negatives are separated", words)
 
 
 def _hubs(numbers: Mapping[str, float]) -> Alarm:
@@ -236,7 +236,8 @@ def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> 
     norm, spread = numbers["mean_norm"], numbers["norm_spread"]
     if before is not None and norm > NORM_GROWTH * before["mean_norm"] > 0:
         untrained = significant(before["mean_norm"])
-        words = f"Their mean is {significant(norm)}, it was {untrained} untrained: longer embeddings are surer."
+        words = f"Their mean is {significant(norm)}, it was {untrained} untrained: "
+        words += "a softmax of longer embeddings is more confident."
         return [Alarm(NOTE, "The norms have grown", words)]
     if spread > NORM_SPREAD:
         words = f"Their standard deviation is {percentage(spread, 0)} of their mean, {significant(norm)}; "
@@ -258,5 +259,5 @@ def _confidence(accuracy: float | None, score: float | None) -> list[Alarm]:
         return []
     words = f"Training accuracy {percentage(accuracy)}, MAP@R {percentage(score)}."
     if accuracy >= CONFIDENT_TRAIN and accuracy - score > CONFIDENT_TEST:
-        return [Alarm(NOTE, "Surer of training images than it should be", words)]
+        return [Alarm(NOTE, "Overconfident on training images", words)]
     return []

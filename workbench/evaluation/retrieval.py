@@ -81,7 +81,9 @@ def retrieve(
     if is_query is not None:
         asks = np.asarray(is_query, dtype=bool)
         if not asks.shape == sample_ids.shape == (count,):
-            raise Problem("There must be one sample id for each embedding, and one mark whether it is a query.")
+            raise Problem(
+                "There must be one sample id for each embedding, and one flag that says whether it is a query."
+            )
         return _query_gallery(vectors, classes, sample_ids, asks, k, ks, distance, device, between)
     gallery = Gallery(vectors, sample_ids, distance, device)
     ranked = _rank(gallery, vectors, classes, classes, np.arange(gallery.count), k, between, progress)

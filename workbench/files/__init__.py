@@ -59,7 +59,7 @@ def check_place(path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
         raise Problem(
-            f"{path} is {kind}, and no file.", kept="It is unchanged, and nothing was written.", todo="Name a file."
+            f"{path} is {kind}, not a file.", kept="It is unchanged, and nothing was written.", todo="Name a file."
         )
 
 
@@ -97,7 +97,7 @@ def explain(error: OSError, path: Path) -> Problem:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         what, todo = (
             f"{path} may not be written.",
-            "Choose a folder where you may write, or close the program that holds it.",
+            "Choose a folder where you may write, or close the program that has it open.",
         )
     else:
         what, todo = f"{path} could not be written ({error.strerror or error}).", "Try another place."

@@ -33,7 +33,7 @@ BLOCK = 1 << 20  # bytes between two checks for cancelling
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 DAMAGED = (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError)  # type: ignore[attr-defined]
 WINDOWS = os.name == "nt"
-RENAME = "Unpack it on another system, rename what is named so, and choose the folder."
+RENAME = "Unpack it on another system, rename those files, and choose the folder."
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds, without data of the user
 
 
@@ -216,7 +216,7 @@ def _check_end(file: IO[bytes], archive_path: Path) -> None:
     end = file.tell()
     while rest := file.read(BLOCK):
         if rest.count(0) != len(rest):
-            raise _refused(archive_path, f"there are data behind its end at byte {end:,}")
+            raise _refused(archive_path, f"there are data after its end at byte {end:,}")
 
 
 def _write(
@@ -302,4 +302,4 @@ def _check_name(archive_path: Path, name: str) -> None:
 
 
 def _refused(archive_path: Path, why: str, todo: str = "Use another file.") -> Problem:
-    return Problem(f"The archive {archive_path} is refused: {why}.", kept="Nothing of it was unpacked.", todo=todo)
+    return Problem(f"The archive {archive_path} is refused: {why}.", kept="Nothing was unpacked.", todo=todo)

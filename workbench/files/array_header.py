@@ -23,5 +23,5 @@ def check_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], np.dtype]
     if not dtype.itemsize:
         raise ValueError(f"it holds {dtype}, of no bytes")
     if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize > size:
-        raise ValueError("it is cut short: it holds fewer numbers than it announces")
+        raise ValueError("it is truncated: it holds fewer numbers than it announces")
     return shape, dtype

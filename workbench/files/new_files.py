@@ -52,5 +52,5 @@ class NewFiles:
         replaced = [path.name for path in self._old if path != self._last]  # the last one was not written
         if replaced and isinstance(error, Problem) and type(error) in (Problem, NoSpace):
             named = ", ".join(replaced[:NAMED]) + (f" and {len(replaced) - NAMED} more" if replaced[NAMED:] else "")
-            kept = f"Replaced before: {named}. What else was there is unchanged."
+            kept = f"Already replaced: {named}. Everything else there is unchanged."
             raise type(error)(error.what, kept=kept, todo=error.todo) from None

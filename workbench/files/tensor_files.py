@@ -33,7 +33,7 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
         else:
             with path.open("rb") as file:
                 if file.read(len(ZIPPED)) == ZIPPED:
-                    raise ValueError("its end is missing, as after a download that was broken off")
+                    raise ValueError("its end is missing, as after an interrupted download")
                 file.seek(0)
                 for _ in range(PICKLES):
                     _check_steps(file)

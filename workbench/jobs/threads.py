@@ -71,7 +71,7 @@ class Job:
             self._begun.set()
 
     def _run(self) -> None:
-        ended = Ended("failed", "The job ended in an unknown way. See the log.")
+        ended = Ended("failed", "The job ended for an unknown reason. See the log.")
         try:
             self._work(self.control, self._emit)
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")

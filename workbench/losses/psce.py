@@ -150,7 +150,7 @@ def from_file(path: str, num_classes: int, dim: int) -> Tensor:
     if prototypes.shape != (num_classes, dim):
         raise Problem(
             f"The prototypes {path} have the shape {list(prototypes.shape)}; {num_classes} classes and embeddings of "
-            f"{dim} numbers need [{num_classes}, {dim}].",
+            f"{dim} dimensions need [{num_classes}, {dim}].",
             field="loss.file",
         )
     if not np.isfinite(prototypes).all():

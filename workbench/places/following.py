@@ -419,9 +419,9 @@ def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
     words = f" ({standing.words})" if standing.words else ""
     match standing.state:
         case JobState.FAILED:
-            return "failed", f"Its process at {place} failed{words}." + (f" It said last: {said}." if said else "")
+            return "failed", f"Its process at {place} failed{words}." + (f" Its last output: {said}." if said else "")
         case JobState.CANCELLED:
             return "cancelled", f"It was removed from the queue at {place}."
         case JobState.LOST:
-            return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
+            return "interrupted", f"{place} does not know how it ended{words}. What was fetched is kept."
     return "interrupted", f"It was ended at {place}{words}. Resume continues it from its last checkpoint there."

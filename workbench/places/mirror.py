@@ -280,10 +280,10 @@ def last_of(folder: Path, end: int) -> bytes:
         return file.read(min(end, COMPARED))
 
 
-def another_journal(name: str, kept: str = "What came before is kept, and nothing more of it is taken in.") -> Problem:
+def another_journal(name: str, kept: str = "What was fetched before is kept, and nothing more is imported.") -> Problem:
     """The Problem of a run whose journal at its place is not the one that came here; `name` is that of its folder."""
     return Problem(
-        "Its journal there is not the one that came here: it lost lines, or its folder was restored from an older "
+        "Its journal there is not the one that was fetched: it lost lines, or its folder was restored from an older "
         "copy.",
         kept=f"{kept} Its folder there was not changed.",
         todo=f"Copy the folder {name} from there, and import it into another workspace: "

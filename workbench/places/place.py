@@ -104,9 +104,9 @@ class Place(BaseModel):
             _check_path(here)
             _check_path(there)
             if not Path(here).is_absolute():
-                raise ValueError(f"{here!r} is no whole path of this machine.")
+                raise ValueError(f"{here!r} is not an absolute path of this machine.")
             if not PurePosixPath(there).is_absolute():
-                raise ValueError(f"{there!r} is no whole path there, from / on.")
+                raise ValueError(f"{there!r} is not an absolute path there: it must begin with /.")
         return data
 
     @property
@@ -248,5 +248,5 @@ class RayPlace(Place):
     def _is_absolute(cls, path: str) -> str:
         """Check that the path is absolute, because jobs of Ray do not start in the home folder."""
         if not path.startswith("/"):
-            raise ValueError("Name a whole path, from / on, that every node of the cluster has.")
+            raise ValueError("Name an absolute path that every node of the cluster has.")
         return path

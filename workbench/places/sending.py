@@ -134,7 +134,7 @@ def _refuse_without_folder(
             )
         ours = last_of(workspace.folder(there.run_id), length)
         if content[: len(ours)] != ours:
-            raise another_journal(there.uid, f"Run {there.run_id} was not resumed, and what came of it is kept.")
+            raise another_journal(there.uid, f"Run {there.run_id} was not resumed, and what was fetched of it is kept.")
 
 
 def translated(config: RunConfig, place: Place) -> RunConfig:

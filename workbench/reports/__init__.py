@@ -155,7 +155,7 @@ def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) ->
 
 
 def _check_there(workspace: Workspace, report: "Made") -> None:
-    """Raise Deleted if a run was deleted since it was read: tables may be cut short, and its folder is gone."""
+    """Raise Deleted if a run was deleted since it was read: tables may be truncated, and its folder is gone."""
     for run in report.runs:
         workspace.check_there(run.id)
 

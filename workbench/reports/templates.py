@@ -106,7 +106,7 @@ def _own_help(base: Template) -> str:
 
 
 def _unread(stored: Mapping[str, Any]) -> str:
-    return f"How you arranged it could not be read ({stored[UNREAD]})."
+    return f"Your arrangement could not be read ({stored[UNREAD]})."
 
 
 def templates() -> dict[str, Template]:

@@ -155,7 +155,7 @@ def unchanged_scores(
     for part, _, vectors in embedded(network, stored.sample_ids[rows], [None], progress, 0, total):
         kept = np.asarray(before[rows[part]], np.float64)
         if kept.shape != vectors.shape:
-            what = f"The network's embeddings have {vectors.shape[1]:,} numbers, the stored ones {kept.shape[1]:,}."
+            what = f"The network's embeddings have {vectors.shape[1]:,} dimensions, the stored ones {kept.shape[1]:,}."
             raise Problem(what, kept="Nothing was measured.", todo="They are from another network: choose another run.")
         lengths = np.maximum(np.linalg.norm(kept, axis=1), np.finfo(np.float32).tiny)
         apart[part] = np.linalg.norm(vectors - kept, axis=1) / lengths

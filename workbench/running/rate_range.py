@@ -115,11 +115,11 @@ def refuse_range(first: float, last: float, steps: int | None) -> None:
     """Raises Problem if these rates or steps are none of a test."""
     if not 0 < first < last <= LARGEST:
         raise Problem(
-            f"The rates of a test rise from above 0 to at most {LARGEST:g}; {first:g} to {last:g} is no such range.",
+            f"The rates of a test must rise, above 0 and up to {LARGEST:g}; {first:g} to {last:g} do not.",
             todo="Choose a smaller first or a larger last rate.",
         )
     if steps is not None and steps < LEAST_STEPS:
-        raise Problem(f"A test of {steps} steps shows no descent.", todo=f"Take {LEAST_STEPS} steps or more.")
+        raise Problem(f"A test of {steps} steps is too short.", todo=f"Use {LEAST_STEPS} steps or more.")
 
 
 def measure(

@@ -94,7 +94,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     whole = config.value(known, "augmentation", "crops_of") == "whole"
     if whole and config.value(known, "augmentation", "jitter_first"):
         errors["augmentation.jitter_first"] = (
-            "Crops of whole images are cut out before their colours are changed: take crops of the square, or switch "
+            "Crops of whole images are cut out before their colours are changed: use crops of the square, or switch "
             "this off."
         )
     if config.training.keep_features and config.training.backbone_lr:

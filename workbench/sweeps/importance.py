@@ -157,7 +157,7 @@ def notes(measured: Importance, titles: Mapping[str, str]) -> list[str]:
 def _notes_on_all(measured: Importance) -> list[str]:
     assert measured.predicted is not None
     return [
-        _meaning(measured, f" among {measured.settings:,} settings that trained to their end"),
+        _meaning(measured, f" among {measured.settings:,} settings that finished training"),
         f"No field explains the other {percentage(measured.rest)} alone. The forest behind these shares predicts "
         f"settings that it has not seen with R² {significant(measured.predicted, 2)}.",
     ]
@@ -342,13 +342,13 @@ def _reason(values: np.ndarray, varied: int) -> str:
     """Why no shares are computed; empty if they can be."""
     if len(values) < FEWEST:
         return (
-            f"The importance of the parameters is computed from {FEWEST} settings that trained to their end; "
+            f"The importance of the parameters is computed from {FEWEST} settings that finished training; "
             f"there {'is' if len(values) == 1 else 'are'} {len(values)}."
         )
     if isclose(values.min(), values.max(), rel_tol=1e-6):
         return f"All {len(values):,} settings have the same value, so that no parameter explains a difference."
     if varied < 2:
-        return "Only one parameter has several values: there is nothing to share the differences with."
+        return "Only one parameter has several values: there is nothing to compare it with."
     return ""
 
 

@@ -129,7 +129,7 @@ def _refused_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
         return ""
     were, are = ("1 proposed setting was", "is") if refused == 1 else (f"{refused:,} proposed settings were", "are")
     ended = " No other setting is left." if sweep.state == "done" and to_propose(sweep, trials) else ""
-    why = "as the fields do not go together or with the data"
+    why = "as the fields do not fit together, or do not fit the data"
     return f"{were} refused before training, {why}, and {are} not counted as trials.{ended}"
 
 

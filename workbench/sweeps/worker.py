@@ -331,7 +331,7 @@ class Worker:
         self._failures = [*self._failures, problem][-ALIKE:]
         if self._failures == [problem] * ALIKE:
             self._failures = []
-            remark = f"{ALIKE} runs in a row failed alike, so it was paused. {problem}"
+            remark = f"{ALIKE} runs in a row failed in the same way, so it was paused. {problem}"
             stored.set_state(self._workspace, self._id, "paused", remark)
             self._say(remark)
 

@@ -87,7 +87,7 @@ def _layers(backbone: Any, params: TrainingParams) -> list[list[nn.Parameter]]:
         raise Problem(
             "This backbone has no list of layers, so its layers cannot learn at different rates.",
             kept="Nothing was started.",
-            todo="Set the layer-wise decay to 1, or take a transformer.",
+            todo="Set the layer-wise decay to 1, or use a transformer.",
         )
     groups: list[list[nn.Parameter]] = backbone.layer_groups()
     return groups

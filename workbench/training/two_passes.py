@@ -107,7 +107,7 @@ def refuse_batch_norm(backbone: nn.Module) -> None:
             f"This backbone cannot be trained in chunks: {count:,} of its layers are batch-norm, which compares all "
             "images of a batch.",
             kept="Nothing was started.",
-            todo="Freeze batch-norm, take a backbone without it, or set the chunk to 0.",
+            todo="Freeze batch-norm, use a backbone without it, or set the chunk to 0.",
         )
 
 
@@ -154,5 +154,5 @@ def refuse_coupling(model: nn.Module, images: Tensor) -> None:
         raise Problem(
             "This backbone cannot be trained in chunks: the features of an image depend on the others of its batch.",
             kept="Nothing was started.",
-            todo="Take another backbone, or set the chunk to 0.",
+            todo="Use another backbone, or set the chunk to 0.",
         )

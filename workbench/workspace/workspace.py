@@ -57,7 +57,7 @@ class Workspace(Store):
         return rows[0]
 
     def check_there(self, run_id: int) -> None:
-        """Raise runs.Deleted, a Problem, if the run was deleted: what was read of it just before may be cut short."""
+        """Raise runs.Deleted, a Problem, if the run was deleted: what was read of it just before may be truncated."""
         with self.reading() as db:
             runs.check_there(db, run_id)
 
@@ -116,7 +116,7 @@ class Workspace(Store):
             before: the note that a person changed to this one.
 
         Returns:
-            Whether the run has another note meanwhile, by another program or by itself; it then stands below the new.
+            Whether the run has another note meanwhile by another program or by itself; it then stands below the new.
         """
         with self.writing() as db:
             if before is not None:

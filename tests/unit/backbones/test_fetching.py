@@ -81,7 +81,7 @@ def test_a_cancelled_download_leaves_nothing(serve, state, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "short", "why"),
-    [("tiny-00000000.pth", 0, "another hash"), ("tiny.pth", 1000, "bytes came|IncompleteRead")],
+    [("tiny-00000000.pth", 0, "does not have the hash"), ("tiny.pth", 1000, "bytes were downloaded|IncompleteRead")],
 )
 def test_a_file_that_is_not_the_published_one_is_not_kept(serve, state, tmp_path, name, short, why):
     with pytest.raises(Problem, match=rf"could not be fetched \(.*{why}.*Nothing was started.*Check the network"):

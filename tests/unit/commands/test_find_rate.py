@@ -33,7 +33,7 @@ def test_the_suggestion_comes_with_the_command_that_takes_it(tmp_path):
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["rate", "loss", "smoothed"]
     suggested = re.search(r"^Suggested: ([\d.]+), where the smoothed loss falls most steeply\.$", done.stdout, re.M)[1]
-    words = shlex.split(lines[-1].removeprefix("Take it: "))
+    words = shlex.split(lines[-1].removeprefix("Use it: "))
     expected = ["workbench", "run", "sample-digits", "--set", "device=cpu", "--set", "backbone.width=4"]
     assert words == [*expected, "--set", "name=my run", "--set", f"training.lr={float(suggested):g}"]
     assert not (tmp_path / "space").exists()
@@ -74,7 +74,7 @@ def test_a_loss_that_is_not_finite_is_shown(monkeypatch):
     ("words", "status", "said"),
     [
         (["--first", "0"], 2, "'--first'"), (["--steps", "3"], 2, "'--steps'"),
-        (["--first", "1", "--last", "0.1"], 1, "1 to 0.1 is no such range"),
+        (["--first", "1", "--last", "0.1"], 1, "1 to 0.1 do not"),
     ],
 )  # fmt: skip
 def test_wrong_ranges_are_refused(words, status, said):

@@ -107,15 +107,15 @@ def test_a_place_that_another_kind_cannot_have_stays_as_it_is():
     words = ["place", "add", "lab", "--ray", "http://127.0.0.1:8265", "--no-check"]
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 1
-    assert "Name a whole path, from / on" in result.output
+    assert "Name an absolute path" in result.output
     assert records.named("lab") == before
 
 
 def test_a_ray_cluster_without_whole_paths_is_refused():
     result = CliRunner().invoke(cli, ["place", "add", "lab", "--ray", "http://127.0.0.1:8265", "--no-check"])
     assert (result.exit_code, records.readable()) == (1, ([], []))
-    assert "folder: Name a whole path, from / on" in result.output
-    assert "python: Name a whole path, from / on" in result.output
+    assert "folder: Name an absolute path" in result.output
+    assert "python: Name an absolute path" in result.output
 
 
 @pytest.mark.parametrize("field", ["name=other", "kind=ray", "data=/here", "devices"])
@@ -135,7 +135,7 @@ def test_data_are_stored_by_whole_paths(tmp_path, monkeypatch):
     assert stored.ssh_config == str(tmp_path / "own")
     result = CliRunner().invoke(cli, ["place", "data", "lab", "birds", "there/birds"])
     assert result.exit_code == 1
-    assert "'there/birds' is no whole path there" in result.output
+    assert "'there/birds' is not an absolute path there" in result.output
     assert records.named("lab") == stored
 
 

@@ -263,14 +263,14 @@ def test_a_run_that_is_made_and_cannot_start_names_its_folder_and_goes_on(
     job = launch.make_folder_job
 
     def full(*_, **__):
-        raise Problem("The run's journal could not be written.", todo="Free some space and go on.")
+        raise Problem("The run's journal could not be written.", todo="Free some space and continue.")
 
     monkeypatch.setattr(launch, "make_folder_job", full)
     assert start(ONE) == 1
     runs = tmp_path / "runs"
     assert capsys.readouterr().err == (
         f"The run's journal could not be written. The run in {runs} is made, and was not started. "
-        f"Once that is mended: workbench run CONFIG --folder {runs} --resume\n"
+        f"After correcting that: workbench run CONFIG --folder {runs} --resume\n"
     )
     monkeypatch.setattr(launch, "make_folder_job", job)
     start(ONE, "--resume")

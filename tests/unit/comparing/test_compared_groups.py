@@ -49,7 +49,7 @@ def test_runs_that_keep_other_evaluations_are_one_group(workspace):
     store(workspace, {1: np.ones(6)}, seed=3, evaluation=EvaluationParams(neighbours=20))
     (group,) = grouped(workspace.runs(), KNOWN)
     assert group.seeds == [0, 1, 2, 3]
-    assert not [said for said in look(workspace).guards if said.startswith("Trained alike")]
+    assert not [said for said in look(workspace).guards if said.startswith("Same training settings")]
 
 
 def test_runs_with_another_probe_are_of_the_group_that_is_trained_alike_and_it_is_said(workspace):
@@ -58,7 +58,7 @@ def test_runs_with_another_probe_are_of_the_group_that_is_trained_alike_and_it_i
     store(workspace, {1: np.ones(6)}, seed=2, evaluation=asked)
     (group,) = look(workspace).groups
     assert group.seeds == [0, 1, 2]
-    (said,) = [sentence for sentence in look(workspace).guards if sentence.startswith("Trained alike")]
+    (said,) = [sentence for sentence in look(workspace).guards if sentence.startswith("Same training settings")]
     assert said.endswith("(probe; probe every; anatomy every).")
 
 
@@ -70,9 +70,9 @@ def test_runs_that_measure_more_are_of_the_group_that_is_trained_alike_and_it_is
     found = look(workspace)
     assert [group.seeds for group in found.groups] == [[0, 1, 2], [3]]
     assert [row.field for row in found.differences] == ["evaluation.distance"]
-    (said,) = [sentence for sentence in found.guards if sentence.startswith("Trained alike")]
+    (said,) = [sentence for sentence in found.guards if sentence.startswith("Same training settings")]
     assert said == (
-        "Trained alike, though not all measured the same, so that they are one group: "
+        "Same training settings but different measurements, so they form one group: "
         f"“{found.groups[0].title}” (recall at; NMI)."
     )
 

@@ -130,13 +130,13 @@ def a_folder(path):
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (cut, r"is cut short: its header announces 23,520 bytes, it has 23,420"),
-        (cut_to_nothing, "is cut short: it has 2 bytes"),
+        (cut, r"is truncated: its header announces 23,520 bytes, it has 23,420"),
+        (cut_to_nothing, "is truncated: it has 2 bytes"),
         (lengthen, "is too long"),
         (exchange, "is not an idx file of this kind: its magic number is 2049, not 2051"),
         (unlink, "holds no train-images-idx3-ubyte or"),
         (a_folder, "holds no train-images-idx3-ubyte or"),
-        (claim_more, "is cut short"),
+        (claim_more, "is truncated"),
         (one_less, "holds 29 images and train-labels-idx1-ubyte 30 labels"),
         (none_at_all, "holds no images"),
         (other_size, "are 14 x 28 px and the test images 28 x 28 px"),
@@ -157,11 +157,11 @@ def test_a_cut_gzip_file_is_named(published, build, keep):
     (published / "train-images-idx3-ubyte").unlink()
     place = published / "train-images-idx3-ubyte.gz"
     place.write_bytes(whole[:keep])
-    with pytest.raises(Problem, match="damaged or cut short") as told:
+    with pytest.raises(Problem, match="damaged or truncated") as told:
         build("mnist", folder=str(published))
     assert str(place) in told.value.what
     place.write_bytes(b"no gzip at all")
-    with pytest.raises(Problem, match="damaged or cut short"):
+    with pytest.raises(Problem, match="damaged or truncated"):
         build("mnist", folder=str(published))
 
 

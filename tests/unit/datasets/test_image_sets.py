@@ -70,13 +70,13 @@ def test_files_count_by_size_in_the_fingerprint_and_by_time_in_the_stamp(tmp_pat
 
 def test_what_is_left_out_is_named_and_the_rest_keeps_its_images(in_memory):
     whole = in_memory([0, 0, 1, 1, 1], official=["train", "test", "train", "test", "test"], problems=[("z", "old")])
-    rest = whole.without({0: "is empty", 3: "is cut short"})
+    rest = whole.without({0: "is empty", 3: "is truncated"})
     assert rest.paths == ["0/001.png", "1/002.png", "1/004.png"]
     assert rest.labels.tolist() == [0, 1, 1]
     assert rest.official == ["test", "train", "test"]
     assert [int(rest.read(row)[0, 0]) for row in range(3)] == [1, 2, 4]
     assert rest.sample_ids.tolist() == whole.sample_ids[[1, 2, 4]].tolist()
-    assert rest.problems == [("z", "old"), ("0/000.png", "is empty"), ("1/003.png", "is cut short")]
+    assert rest.problems == [("z", "old"), ("0/000.png", "is empty"), ("1/003.png", "is truncated")]
     assert rest.notes == [("1 class", "has one image: nothing can match it (c0)")]
     assert [int(rest.without({1: "too"}).read(row)[0, 0]) for row in range(2)] == [1, 4]
     assert whole.without({}) is whole

@@ -169,14 +169,14 @@ def test_shards_that_cannot_be_read_are_refused_in_a_sentence(build, tmp_path):
         build("webdataset", folder=str(tmp_path))
     with pytest.raises(Problem, match=r"0\.tar\.gz holds no shards \(\*\.tar\).*must not be compressed: unpack each"):
         build("webdataset", folder=str(tmp_path / "0.tar.gz"))
-    with pytest.raises(Problem, match=r"b-\{000\.\.004\}\.tar names several shards.*Choose their folder"):
+    with pytest.raises(Problem, match=r"b-\{000\.\.004\}\.tar is a pattern for several shards.*Choose their folder"):
         build("webdataset", folder=str(tmp_path / "b-{000..004}.tar"))
     tar = shard(tmp_path / "0.tar", *sample("0", 1, 1), kind="w:gz")
     with pytest.raises(Problem, match="it is compressed"):
         build("webdataset", folder=str(tmp_path))
     shard(tar, *sample("0", 1, 1))
     tar.write_bytes(tar.read_bytes()[:1800])
-    with pytest.raises(Problem, match=r"cut short in '0\.jpg'|unexpected end of data"):
+    with pytest.raises(Problem, match=r"truncated in '0\.jpg'|unexpected end of data"):
         build("webdataset", folder=str(tmp_path))
     tar.write_bytes(b"no tar " * 999)
     with pytest.raises(Problem, match="is refused"):
@@ -185,7 +185,7 @@ def test_shards_that_cannot_be_read_are_refused_in_a_sentence(build, tmp_path):
 
 @pytest.mark.parametrize(
     ("harm", "said"),
-    [(b"\xff" * 512, "it is damaged at byte"), (bytes(512), "there are data behind its end at byte")],
+    [(b"\xff" * 512, "it is damaged at byte"), (bytes(512), "there are data after its end at byte")],
 )
 def test_a_damaged_header_hides_no_samples(build, tmp_path, harm, said):
     tar = shard(tmp_path / "0.tar", *(file for number in range(6) for file in sample(str(number), number, number)))

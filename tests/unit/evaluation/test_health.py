@@ -88,7 +88,7 @@ MANY = {"classes": 61.0, "dimensions": 64.0}  # 60 directions tell so many class
         ),
         (MANY | {"spectral_rank": 6.0}, OK, "No collapse", "Effective rank 6.0 of 64. It was 8.0 untrained."),
         (
-            {"overlap": 0.25}, OK, "Positives and negatives part",
+            {"overlap": 0.25}, OK, "Positives and negatives are separated",
             "Overlap of their similarities 25.0%, it was 50% untrained.",
         ),
         (
@@ -106,7 +106,7 @@ MANY = {"classes": 61.0, "dimensions": 64.0}  # 60 directions tell so many class
         ),
         (
             {"mean_norm": 101.0, "norm_spread": 0.6}, NOTE, "The norms have grown",
-            "Their mean is 101, it was 1 untrained: longer embeddings are surer.",
+            "Their mean is 101, it was 1 untrained: a softmax of longer embeddings is more confident.",
         ),
         (
             {"foreign_margin": -0.1}, NOTE, "Most images are nearest to another class",
@@ -221,7 +221,7 @@ def test_a_hub_near_everything_is_told():
 )
 def test_over_confidence_is_told_beside_the_score(accuracy, score, told):
     said = alarms(look(healthy(), LABELS).numbers, None, accuracy, score)
-    assert sum("Surer" in alarm.title for alarm in said) == told
+    assert sum("Overconfident" in alarm.title for alarm in said) == told
 
 
 def test_classes_that_fall_while_the_mean_rises():

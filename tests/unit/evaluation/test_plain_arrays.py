@@ -50,7 +50,9 @@ def test_queries_and_ids_go_with_the_embeddings():
     expected = retrieval_metrics(VECTORS[:6], LABELS[:6], gallery=(VECTORS[6:], LABELS[6:]))
     assert retrieve(VECTORS.tolist(), LABELS.tolist(), ids, is_query=asks).metrics == expected
     for some_ids, some_asks in ((ids, asks[:5]), (ids[:11], asks)):
-        with pytest.raises(Problem, match="one sample id for each embedding, and one mark whether it is a query"):
+        with pytest.raises(
+            Problem, match="one sample id for each embedding, and one flag that says whether it is a query"
+        ):
             retrieve(VECTORS, LABELS, some_ids, is_query=some_asks)
 
 

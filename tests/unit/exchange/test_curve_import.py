@@ -182,7 +182,7 @@ def test_new_points_of_a_run_in_the_trash_are_not_added_and_said(workspace, tmp_
     folder = written(tmp_path / "exp", *points("loss", 1.0, 2.0, 3.0))
     [again], _ = import_curves(workspace, folder)
     assert again.words == (
-        f"Run {run.run_id} (exp) is in the trash: 2 more points came, and none was added. "
+        f"Run {run.run_id} (exp) is in the trash: 2 more points were found, and none was added. "
         "Restore it and import again for them."
     )
     assert (workspace.runs(), curves(workspace, run.run_id)) == ([], {"loss": ([0], [1.0])})

@@ -253,7 +253,7 @@ WRONG = {
     "words": ("words.npy", "labels.npy", None, r"holds <U5 \[3\], not embeddings"),
     "one axis": ("labels.npy", "labels.npy", None, r"holds int64 \[24\], not embeddings"),
     "objects": ("objects.npy", "labels.npy", None, "it holds Python objects"),
-    "cut short": ("cut.npy", "labels.npy", None, "cannot be read as a NumPy array"),
+    "truncated": ("cut.npy", "labels.npy", None, "cannot be read as a NumPy array"),
     "several": ("several.npy", "labels.npy", None, "holds several arrays"),
     "kind": ("labels.txt", "labels.npy", None, "is not one of .npy, .npz, .csv"),
     "empty": ("empty.csv", "labels.npy", None, "is empty"),

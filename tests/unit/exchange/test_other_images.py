@@ -356,9 +356,7 @@ def test_embeddings_of_another_network_are_not_compared(workspace, photographs):
     """A workspace from elsewhere may name another network of its own as the one that was tested."""
     made = evaluate_images(workspace, 1, photographs)
     stored = [np.load(path) for path in sorted(workspace.folder(made.run_id).glob("embeddings-*.npy"))][-1]
-    with pytest.raises(
-        Problem, match=f"have {stored.shape[1] + 1:,} numbers, those that are stored {stored.shape[1]:,}"
-    ):
+    with pytest.raises(Problem, match=f"have {stored.shape[1] + 1:,} dimensions, the stored ones {stored.shape[1]:,}"):
         nearest(
             np.ones(stored.shape[1] + 1), (np.arange(len(stored)), np.zeros(len(stored)), stored), "cosine", None, 1
         )

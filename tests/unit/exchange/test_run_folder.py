@@ -194,7 +194,7 @@ def test_of_a_note_that_is_too_long_the_beginning_travels_and_that_is_said(works
     workspace.set_note(named, "é" * 100_001)
     remarks = []
     export_run(workspace, named, ["run"], tmp_path, remark=remarks.append)
-    assert f"Only the first 100,000 letters of the note of run {named} are in the folder." in remarks
+    assert f"Only the first 100,000 characters of the note of run {named} are in the folder." in remarks
     assert other.run(ingest(other, tmp_path / f"run-{named}").run_id).note == "é" * 100_000
 
 

@@ -62,8 +62,8 @@ def test_without_a_failure_everything_stays(tmp_path):
     ("old", "kept"),
     [
         (["c"], "What was there before is unchanged."),
-        (["a", "c"], "Replaced before: a. What else was there is unchanged."),
-        (["a", "b", "c"], "Replaced before: a, b. What else was there is unchanged."),
+        (["a", "c"], "Already replaced: a. Everything else there is unchanged."),
+        (["a", "b", "c"], "Already replaced: a, b. Everything else there is unchanged."),
     ],
 )
 def test_a_failure_says_which_files_were_replaced_before(tmp_path, old, kept):

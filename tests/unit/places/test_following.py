@@ -429,8 +429,8 @@ def test_a_journal_that_lost_lines_and_went_on_is_not_mixed_with_what_came(
     played.standing = Standing(state)
     following = Following(workspace, PLACE, played) if again else following
     (said,) = following.look().problems
-    assert f"Run {run_id}: Its journal there is not the one that came here" in said
-    assert "What came before is kept" in said
+    assert f"Run {run_id}: Its journal there is not the one that was fetched" in said
+    assert "What was fetched before is kept" in said
     assert f"Copy the folder {there.name} from there" in said
     assert rows(workspace)["points"] == before["points"]
     assert (workspace.folder(run_id) / journal.NAME).read_bytes() == lines

@@ -161,7 +161,10 @@ def test_a_refusal_is_said_in_slurms_words(played):
 @pytest.mark.parametrize(
     ("said", "todo"),
     [
-        ("Invalid partition name specified", "Change Partition of cl, which is gpu, or ask who runs the cluster."),
+        (
+            "Invalid partition name specified",
+            "Change Partition of cl, which is gpu, or ask the administrator of the cluster.",
+        ),
         ("Invalid account or account/partition combination specified", "Change Account of cl, which is empty, "),
         ("Requested time limit is invalid (missing or exceeds some limit)", "Change Time of cl, which is empty, "),
         ("Invalid generic resource (gres) specification", "Change GRES of cl, which is empty, "),
@@ -171,7 +174,10 @@ def test_a_refusal_is_said_in_slurms_words(played):
             "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
             "Change the fields of",
         ),
-        ("Zero Bytes were transmitted or received", "Change the fields of the place, or ask who runs the cluster."),
+        (
+            "Zero Bytes were transmitted or received",
+            "Change the fields of the place, or ask the administrator of the cluster.",
+        ),
     ],
 )
 def test_a_refusal_names_the_field_to_change(played, said, todo):
@@ -359,9 +365,9 @@ def test_states_of_slurm():
     assert told(state="CANCELLED", more="RunTime=00:00:00 BatchHost=n1")["7", 0].state is JobState.INTERRUPTED
     assert told(state="PENDING", reason="Priority")["7", 0] == Standing(JobState.QUEUED, "other jobs come first")
     once = told(state="PENDING", restarts=1)["7", 0]
-    assert once == Standing(JobState.QUEUED, "taken up again once")
+    assert once == Standing(JobState.QUEUED, "restarted once")
     again = told(state="PENDING", reason="BeginTime", restarts=2)["7", 0]
-    assert again == Standing(JobState.QUEUED, "Slurm starts it again soon, taken up again 2 times")
+    assert again == Standing(JobState.QUEUED, "Slurm starts it again soon, restarted 2 times")
     assert sorted(told(task="0-2,9%3", state="PENDING", reason="Priority")) == [("7", 0), ("7", 1), ("7", 2), ("7", 9)]
     assert of_exit_status(0).state is JobState.FINISHED
 
@@ -398,7 +404,7 @@ def test_a_hundred_thousand_tasks_are_named_and_not_one_more():
          "A run with these fields would begin at 2026-11-23 05:27. 2 jobs wait there."),
         ("echo 'sbatch: error: Invalid account or account/partition' >&2; exit 1", False,
          "Slurm would refuse a run with these fields: Invalid account or account/partition. Change Account of cl, "
-         "which is empty, or ask who runs the cluster. 2 jobs wait there."),
+         "which is empty, or ask the administrator of the cluster. 2 jobs wait there."),
     ],
 )  # fmt: skip
 def test_a_check_says_whether_slurm_takes_a_run(played, sbatch, good, said):

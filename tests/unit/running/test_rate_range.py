@@ -182,8 +182,8 @@ def test_a_cancel_is_heard_within_a_step():
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ({"first": 1.0, "last": 0.1}, "1 to 0.1 is no such range"), ({"first": 0.0}, "0 to 10 is no such range"),
-        ({"last": 1000.0}, "1e-06 to 1000 is no such range"), ({"steps": 5}, "A test of 5 steps shows no descent"),
+        ({"first": 1.0, "last": 0.1}, "1 to 0.1 do not"), ({"first": 0.0}, "0 to 10 do not"),
+        ({"last": 1000.0}, "1e-06 to 1000 do not"), ({"steps": 5}, "A test of 5 steps is too short"),
     ],
 )  # fmt: skip
 def test_a_range_that_cannot_be_is_a_sentence(named, said):

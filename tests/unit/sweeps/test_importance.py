@@ -235,7 +235,7 @@ def test_too_few_settings_with_a_field_are_said_with_their_number(answered):
     said = " ".join(notes(measured, TITLES))
     assert (
         f"No share of Margin {part.among}: the importance of the parameters is computed from {FEWEST} settings that "
-        f"trained to their end; there are {part.measured.settings}."
+        f"finished training; there are {part.measured.settings}."
     ) in said
     assert as_data_of(measured)["left_out"] == ["loss.margin"]
 
@@ -270,7 +270,7 @@ def test_a_field_with_one_value_is_not_shown(answered):
 def test_without_enough_settings_or_differences_there_is_a_sentence(answered):
     few = answered([LR, DIM], lambda setting: setting["training.lr"], trials=FEWEST - 1)
     assert notes(few, {}) == [
-        "The importance of the parameters is computed from 10 settings that trained to their end; there are 9."
+        "The importance of the parameters is computed from 10 settings that finished training; there are 9."
     ]
     alike = answered([LR, DIM], lambda setting: 0.5)
     assert "All 30 settings have the same value" in alike.reason
@@ -292,7 +292,7 @@ def test_what_the_shares_are_of_is_said(answered):
     bayes = "update sweeps set how = 'bayes' where id = ?"
     measured = answered([LR, DIM], lambda setting: setting["embedding.dim"] / 128, change=bayes)
     said = " ".join(notes(measured, {}))
-    assert "Shares of the variance of MAP@R among 30 settings that trained to their end" in said
+    assert "Shares of the variance of MAP@R among 30 settings that finished training" in said
     assert "They show no cause." in said
     assert f"No field explains the other {100 * measured.rest:.1f}% alone." in said
     assert "A Bayesian sweep tries few settings where the first results were bad" in said

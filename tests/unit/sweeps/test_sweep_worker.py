@@ -225,7 +225,7 @@ def test_a_line_that_fails_alike_is_paused(workspace, config, known, runs):
     number = sweep_of(workspace, config, known, "training.lr=0.01,0.02,0.03,0.04,0.05")
     assert Worker(workspace, number).run() == "paused"
     assert states(workspace, number) == ["failed"] * 3 + ["queued"] * 2
-    assert sweeps.one(workspace, number).problem.endswith("failed alike, so it was paused. The disk is full.")
+    assert sweeps.one(workspace, number).problem.endswith("failed in the same way, so it was paused. The disk is full.")
     runs.fail = None
     starting.resume(workspace, number)
     assert sweeps.one(workspace, number).problem == ""

@@ -51,8 +51,8 @@ def shown(workspace, number, *words):
 def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, rates):
     listed, lines = shown(workspace, number, *words)
     assert listed == rates
-    leaves = [line for line in lines if line.startswith("The search leaves")]
-    assert leaves == ([f"The search leaves {len(rates)} of 4 settings."] if len(rates) < 4 else [])
+    leaves = [line for line in lines if line.startswith("The search matches")]
+    assert leaves == ([f"The search matches {len(rates)} of 4 settings."] if len(rates) < 4 else [])
     assert any(line.startswith("Setting ") for line in lines) == (0.03 in rates), "why a setting failed is with it"
     assert any(line.startswith("| setting") for line in lines) == bool(rates), "a table without rows has no head"
     model = SweepsModel()
@@ -77,11 +77,11 @@ def test_settings_are_listed_that_fit_as_in_the_panel(workspace, number, words, 
 )
 def test_a_condition_that_no_run_can_meet_is_explained(workspace, number, word, sentence):
     _, lines = shown(workspace, number, word)
-    assert f"The search leaves 0 of 4 settings. {sentence}".strip() in lines
+    assert f"The search matches 0 of 4 settings. {sentence}".strip() in lines
     model = SweepsModel()
     model.take(look(workspace, lambda *of: None))
     model.search(word)
-    assert model.words().endswith(f"The search leaves 0 of 4 runs. {sentence}".strip())
+    assert model.words().endswith(f"The search matches 0 of 4 runs. {sentence}".strip())
 
 
 def test_an_objective_that_no_metric_can_be_is_left_out_and_named(workspace, number):

@@ -184,7 +184,7 @@ def _workspace(folder: Path) -> list[Finding]:
 def _upgrade(folder: Path) -> list[Finding]:
     """What opening an older workspace changes; checked before it is opened."""
     steps = steps_ahead(folder)
-    said = f"it was made by an older Workbench; steps of the upgrade: {steps}"
+    said = f"it was made by an older version of Workbench; steps of the upgrade: {steps}"
     return [Finding("Workspace", said)] if steps else []
 
 

@@ -191,7 +191,7 @@ def _libraries(qt: Path, plugin: str) -> list[Finding]:
         return [] if plugin == "wayland-egl" else [_lacking(f"PySide6 has no plug-in {plugin}", "")]
     first = _why_not_loaded(path)
     if not first:
-        return [Finding("Qt libraries", f"all that {plugin} needs are there")]
+        return [Finding("Qt libraries", f"all that {plugin} needs are installed")]
     named = {first.partition(":")[0]}
     for file in (path, *(qt / "lib" / f"libQt6{part}.so.6" for part in ("Gui", "XcbQpa", "WaylandClient"))):
         if file.is_file():

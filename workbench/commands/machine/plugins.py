@@ -67,7 +67,7 @@ def new() -> None:
 
 @new.command("loss")
 @click.argument("name")
-@click.option("--into", type=FOLDER, default=Path(), help="The folder; by default this one.")
+@click.option("--into", type=FOLDER, default=Path(), help="The folder; by default the working folder.")
 @click.option("--wraps", type=click.Choice(WRAPPED), help="Call a loss and a miner of this library.")
 def loss(name: str, into: Path, wraps: str | None) -> None:
     """Write a working loss NAME (a lower-case word) and its test."""

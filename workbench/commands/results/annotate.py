@@ -26,7 +26,7 @@ class Words(Text):
         if len(words.splitlines()) > 1:
             self.fail("It has more than one line.", param, ctx)
         if len(words) > LONGEST:
-            self.fail(f"It has {len(words):,} letters, and {LONGEST} at most are stored.", param, ctx)
+            self.fail(f"It has {len(words):,} characters; at most {LONGEST} are stored.", param, ctx)
         return words
 
 

@@ -30,7 +30,7 @@ MOST = 20  # sentences on runs that keep their checkpoints
 
 @click.group(cls=Group)
 def checkpoints() -> None:
-    """Show what runs take on the disk; delete their checkpoints, and bring them back."""
+    """Show the disk space of runs; delete their checkpoints, and restore lost ones."""
 
 
 @checkpoints.command("list", short_help="Show the runs by size, with their checkpoints.")

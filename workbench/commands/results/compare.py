@@ -51,7 +51,7 @@ EPOCH_OPTION = click.option(
 )  # fmt: skip
 @click.option(
     "--replace", "crossed", is_flag=True,
-    help="Also search the gallery of each run with the queries of the others: whether one may replace another.",
+    help="Also search the gallery of each run with the queries of the others: whether one can replace another.",
 )  # fmt: skip
 @click.option(
     "--by-size", "by_size", is_flag=True,

@@ -35,10 +35,10 @@ SEARCHED = f"{BASELINE}+"  # how the names of search methods begin
 @epoch_option("that is measured")
 @click.option(
     "--store", "stores", multiple=True, metavar="NAME",
-    help=f"Way to store or to search the embeddings, may be given several times: {', '.join(KNOWN)}. N is a number of "
+    help=f"How to store or search the embeddings; may be given several times: {', '.join(KNOWN)}. N is a number of "
     "dimensions (pca, first), bytes (pq, ivfpq) or neighbours (aqe, dba, candidates). +aqe is query expansion, +dba an "
-    "augmented gallery, +reciprocal k-reciprocal re-ranking, and +candidates the same of the N nearest images only. By "
-    "default those that suit the embeddings.",
+    "augmented gallery, +reciprocal k-reciprocal re-ranking, and +candidates the same among the N nearest images only. "
+    "By default those that suit the embeddings.",
 )  # fmt: skip
 @click.option(
     "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
@@ -55,9 +55,9 @@ def deploy(
 ) -> None:  # fmt: skip
     """Measure run RUN (its number in `workbench list runs`) as it would be deployed.
 
-    Each store is searched exactly, an index by itself: recall and MAP@R with 95% intervals over queries, the
-    difference to float32, bytes of an image, and milliseconds of one query on one thread. What is made once of the
-    gallery, such as an index or its augmentation, is not in the milliseconds.
+    Each store is searched exhaustively, an index in its own way: recall and MAP@R with 95% intervals over queries,
+    the difference from float32, bytes per image, and milliseconds per query on one thread. What is computed once for
+    the gallery, such as an index or its augmentation, is not part of the milliseconds.
     """
     from workbench.deploying.request import deployment, export
 
@@ -84,7 +84,7 @@ def deploy(
 @epoch_option("that is measured")
 @click.option(
     "--change", "changes", multiple=True, metavar="NAME",
-    help=f"Change of the query images, may be given several times: {', '.join(NAMES)}. By default all.",
+    help=f"Change of the query images; may be given several times: {', '.join(NAMES)}. By default all.",
 )  # fmt: skip
 @click.option(
     "--queries", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
@@ -103,7 +103,7 @@ def robustness(
     run_id: int, folder: Path | None, epoch: str | int, changes: tuple[str, ...], queries: int, device: str,
     as_json: bool, csv_file: Path | None,
 ) -> None:  # fmt: skip
-    """Measure the retrieval of run RUN with changed query images: as JPEG, blurred, darker, turned and so on.
+    """Measure the retrieval of run RUN with changed query images: as JPEG, blurred, darker, rotated and so on.
 
     Each change has three to five strengths. The gallery keeps its stored embeddings, and the image of a query is left
     out of its own neighbours. The checkpoint of the evaluation is needed. Each change is stored as soon as it is

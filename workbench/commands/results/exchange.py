@@ -92,7 +92,7 @@ def import_run(
     source: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
     distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
 ) -> None:  # fmt: skip
-    """Make runs of SOURCE: embeddings, or curves, of models trained elsewhere.
+    """Import SOURCE as runs: embeddings or curves of models trained elsewhere.
 
     Embeddings are .npy, .npz, .csv, .tsv or .parquet; a row is a sample. A .npz file has the arrays embeddings, labels
     and, perhaps, paths. The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped,
@@ -148,13 +148,13 @@ def test(
     run_id: int, images: Path | None, folder: Path | None, also: tuple[int, ...], all_seeds: bool, name: str,
     epoch: Epoch, device: str,
 ) -> None:  # fmt: skip
-    """Embed IMAGES with the network of run RUN, and make a run of the result: nothing is trained.
+    """Embed IMAGES with the network of run RUN; the result is a new run, and nothing is trained.
 
     IMAGES is a folder with a folder for each class, an archive of one, or a CSV list with the columns path and label.
     Each image queries all others. The new run has the metrics of RUN, a map and everything else of an evaluation.
     Without IMAGES nothing is embedded: the command lists the tests of RUN, beside the scores of its own test set.
 
-    Tests of runs that differ in seed or fold alone are one group of `workbench compare`, with mean and interval.
+    Tests of runs that differ only in seed or fold are one group of `workbench compare`, with mean and interval.
     """
     from workbench.exchange.imported.other_images import evaluate_all
 

@@ -32,7 +32,7 @@ def triage(
     run_id: int, folder: Path | None, epoch: str | int, least: float | None, most: int, out: Path | None,
     read: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """List the images of run RUN whose labels are suspect, surest first, with what was decided about them.
+    """List the images of run RUN whose labels are suspect, most certain first, with the decisions about them.
 
     Decisions are made in the window or imported. They are stored in the workspace; no image is changed.
     A run trains with them by training.label_decisions=FILE, and is scored with them by

@@ -6,7 +6,7 @@ from workbench.commands.terminal import one_line, show_json, told
 from workbench.settings.changed import read_config
 
 
-@click.command("data", short_help="Check a config's images: classes, faults, copies.")
+@click.command("data", short_help="Check a config's images: classes, unreadable files, copies.")
 @click.argument("config")
 @click.option(
     "--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field, such as split.name=classes."

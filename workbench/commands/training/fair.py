@@ -51,9 +51,9 @@ def fair(
     folder: Path | None, data: Path, bench: str, methods: tuple[str, ...], trials: int, seeds: int,
     steps: int | None, folds: int | None, changes: tuple[str, ...], out: Path | None,
 ) -> None:  # fmt: skip
-    """Tune every loss alike on held-out training classes, then rank the best settings on the test set.
+    """Tune every loss in the same way on held-out training classes, then rank the best settings on the test set.
 
-    Runs that are done are not repeated: the same command continues after Ctrl+C or a kill.
+    Finished runs are not repeated: after an interruption the same command continues.
     """
     from workbench.fair import plan as plans
     from workbench.fair.runs import Interrupted

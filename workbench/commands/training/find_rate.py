@@ -90,4 +90,4 @@ def _suggestion(test: "RateTest", config: str, changes: tuple[str, ...]) -> Iter
     yield f"Or {rate_curve.in_words(suggested.tenth)}, {rate_curve.TENTH_RULE}."
     others = [f"{field}={value}" for field, value in parted(changes).items() if field != FIELD]
     words = [word for change in (*others, f"{FIELD}={suggested.rate:g}") for word in ("--set", change)]
-    yield f"Take it: {command_line('workbench', 'run', config, *words)}"
+    yield f"Use it: {command_line('workbench', 'run', config, *words)}"

@@ -34,9 +34,9 @@ def take_in(source: Path, folder: Path | None, follow: bool, deleted_checkpoints
     """Import the runs of DIR into a workspace: a folder of `workbench run --folder` or of `workbench export --format
     run`, or a folder of them.
 
-    Nothing is imported twice, and a folder may be imported while its run trains. Where a window asks a training loop
-    of your own to stop, its folder gets an empty file after-epoch. The exit status is 0 if all that is in DIR was
-    imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
+    Nothing is imported twice, and a folder may be imported while its run trains. When a window asks your own training
+    loop to stop, its folder gets an empty file after-epoch. The exit status is 0 if everything in DIR was imported,
+    even if some runs have not ended; 1 if something was refused or a folder is incomplete.
     """
     travelling.run_folders(source)  # where there is none, no workspace is made
     with Workspace(folder or default_workspace(), create=True) as workspace:

@@ -147,8 +147,8 @@ def _refuse_unlike_data(workspace: Workspace, runs: list[Run]) -> None:
         newest = max(runs, key=lambda run: run.id).dataset_id
         other = [str(run.id) for run in runs if run.dataset_id != newest]
         raise Problem(
-            f"The images have changed since {'run' if len(other) == 1 else 'runs'} {', '.join(other)}: these numbers "
-            "cannot stand in one table.",
+            f"The images have changed since {'run' if len(other) == 1 else 'runs'} {', '.join(other)}, so these "
+            "numbers cannot be compared in one table.",
             kept="All runs are kept.",
             todo="Move those to the trash and start again, or give another --workspace.",
         )

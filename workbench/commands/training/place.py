@@ -35,14 +35,17 @@ ENDINGS = {"after-epoch": Ending.AFTER_EPOCH, "saved": Ending.SAVED, "at-once": 
 
 @click.group(cls=Group)
 def place() -> None:
-    """Other machines where runs can train."""
+    """Other machines where runs can train.
+
+    Each is called a place: a machine reached by SSH, a Slurm cluster or a Ray cluster.
+    """
 
 
-@place.command("follow", short_help="Import what the runs at a place write, until all end.")
+@place.command("follow", short_help="Fetch what the runs at a place write, until all have ended.")
 @click.argument("name")
 @workspace_option
 def follow(name: str, folder: Path | None) -> None:
-    """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
+    """Fetch what the runs at a place write, until all have ended. Ctrl+C stops only this command, not the runs."""
     with Workspace(folder or default_workspace()) as workspace:
         for run_id in _unsent(workspace, name):
             again = typed(workspace.path, "place", "resume", str(run_id))
@@ -63,7 +66,7 @@ def follow(name: str, folder: Path | None) -> None:
     help="after-epoch; saved: before its next step, with a checkpoint; at-once: killed.",
 )  # fmt: skip
 def stop(run: int, folder: Path | None, how: str) -> None:
-    """End a run at its place, by its number here."""
+    """End a run at its place; RUN is its number in this workspace."""
     with Workspace(folder or default_workspace()) as workspace:
         place, known = _place_of(workspace, run), workspace.run(run)
         standing = working.standing(workspace, run)
@@ -135,12 +138,12 @@ def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: b
 @click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
 @click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
 @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
-@click.option("--no-check", is_flag=True, help="Do not check what the place has.")
+@click.option("--no-check", is_flag=True, help="Do not check the place.")
 def add(
     name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
     fields: tuple[str, ...], no_check: bool,
 ) -> None:  # fmt: skip
-    """Add a place, or change one, and check it. What is not named stays as it is.
+    """Add a place, or change one, and check it. Fields that are not given stay unchanged.
 
     A place that becomes one of another kind keeps its folder, its Python, its data and its SSH config.
     """
@@ -167,7 +170,7 @@ def add(
 @place.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 def show(as_json: bool) -> None:
-    """The places, with how each is reached."""
+    """List the places and how each is reached."""
     places, problems = records.readable()
     if as_json:
         show_json([{"name": place.name, "kind": place.kind, **place.model_dump()} for place in places])
@@ -191,7 +194,7 @@ def _row(place: Place) -> list[str]:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 def check(name: str, as_json: bool) -> None:
-    """Check what is there and what is missing; prints a sentence on each."""
+    """Check what is at a place and what is missing."""
     sys.exit(_check(name, as_json=as_json))
 
 
@@ -203,11 +206,11 @@ def remove(name: str) -> None:
     click.echo(f"The place {name} is removed.")
 
 
-@place.command("data", short_help="Name the folder of data HERE that is THERE at a place.")
+@place.command("data", short_help="Say where a folder of data of this machine is at a place.")
 @click.argument("name")
 @click.argument("here")
 @click.argument("there", required=False)
-@click.option("--remove", is_flag=True, help="Forget where HERE is, instead of naming THERE.")
+@click.option("--remove", is_flag=True, help="Forget the folder of HERE at the place.")
 def data(name: str, here: str, there: str | None, remove: bool) -> None:
     """Record where data of this machine are at a place: HERE is a folder or file here, THERE its whole path there."""
     here = sending.whole_path(here)
@@ -224,7 +227,10 @@ def data(name: str, here: str, there: str | None, remove: bool) -> None:
 @place.command("install", short_help="Install Workbench in a folder of yours at a place.")
 @click.argument("name")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
-@click.option("--wheels", default="", metavar="FOLDER", help="Folder there of all wheels: pip uses no index.")
+@click.option(
+    "--wheels", default="", metavar="FOLDER",
+    help="Folder there with the wheels of all packages; pip then uses no index.",
+)  # fmt: skip
 @click.option(
     "--python", "base", default="python3", show_default=True, help="The Python there that makes the environment."
 )

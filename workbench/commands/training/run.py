@@ -19,10 +19,10 @@ DEVICES = (
     "env this process and others that srun or torchrun started."
 )
 RETRAIN = (
-    "With --resume: a run whose checkpoints were deleted, or are missing, trains again from the start, as a new one; "
-    "the old one goes into the trash."
+    "With --resume: a run whose checkpoints were deleted or are missing is trained from the start as a new run; "
+    "the old one is moved to the trash."
 )
-RESUME = "Continue the newest run of this config that is not done, a cancelled one with a checkpoint included."
+RESUME = "Continue the newest run of this config that is not done; a cancelled one needs a checkpoint."
 
 
 @click.command(short_help="Train a config: a .toml file, or a preset by its name.")
@@ -36,13 +36,16 @@ RESUME = "Continue the newest run of this config that is not done, a cancelled o
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only notes about the run and the last line.")
 @click.option("--devices", default="", metavar="LIST", help=DEVICES)
-@click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
+@click.option("--at-once", is_flag=True, help="Train seeds and folds at the same time, one on each of the --devices.")
 @click.option(
     "--folder", "alone", type=FOLDER, default=None,
     help="Write the run only into this new folder, without a workspace; `workbench ingest` imports it later.",
 )  # fmt: skip
-@click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
-@click.option("--detach", is_flag=True, help="With --place: do not follow it.")
+@click.option(
+    "--place", "elsewhere", default="", metavar="NAME",
+    help="Train on another machine: a place of `workbench place list`.",
+)  # fmt: skip
+@click.option("--detach", is_flag=True, help="With --place: do not wait for the run.")
 def run(
     config: str,
     folder: Path | None,
@@ -57,8 +60,8 @@ def run(
     elsewhere: str,
     detach: bool,
 ) -> None:
-    """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths, also those in the
-    file, start at the working folder; the run keeps whole paths."""
+    """Train CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths, also those in
+    the file, start at the working folder; the run stores absolute paths."""
     if alone is not None and (folder is not None or report):
         raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):

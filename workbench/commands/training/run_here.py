@@ -245,7 +245,7 @@ def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, q
         if resume:
             raise
         kept = f"The run in {folder} is made, and was not started."
-        todo = f"Once that is mended: {_resuming(whole)}"
+        todo = f"After correcting that: {_resuming(whole)}"
         raise Problem(refused.what, kept=kept, todo=todo) from refused
     asked = folder / travelling.AFTER_EPOCH
     with _obeying_signals(control):
@@ -319,7 +319,7 @@ def _finished(job: Job, control: Control, line: ProgressLine, asked: Path | None
                 asked = None
     finally:
         signal.signal(signal.SIGINT, before)
-    return job.ended or Ended("failed", "The run ended in an unknown way.")
+    return job.ended or Ended("failed", "The run ended for an unknown reason.")
 
 
 def _run_one(

@@ -404,5 +404,5 @@ def _work_here(
         raise Problem(
             "Every run of the sweep failed.",
             kept="The runs are kept, each with its reason.",
-            todo=f"Once that is mended: {typed(workspace.path, 'sweep', 'retry', str(number))}",
+            todo=f"After correcting that: {typed(workspace.path, 'sweep', 'retry', str(number))}",
         )

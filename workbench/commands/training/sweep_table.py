@@ -66,7 +66,7 @@ def table(workspace: Workspace, number: int, words: Sequence[str] = ()) -> list[
     chosen = [*_settings_of(sweep), *(standing.setting for standing in every)]  # whose losses have other fields
     titles = column_titles(fields, chosen, known)
     if len(settings) < len(every):
-        lines += [f"The search leaves {len(settings):,} of {len(every):,} settings.{why}"]
+        lines += [f"The search matches {len(settings):,} of {len(every):,} settings.{why}"]
     if settings:
         means = f"{sweep.metric}, mean ± SD over its runs"
         lines += ["", f"| {' | '.join(('setting', *titles.values(), means, 'runs', 'state'))} |"]

@@ -53,7 +53,7 @@ def guards(
     repeated = _repeated(groups, measured, metric, at)
     if repeated:
         sentences.append(
-            f"Of runs trained alike with the same seed and fold only the newest counts; left out: {_runs(repeated)}."
+            f"Of runs with the same settings, seed and fold only the newest counts; left out: {_runs(repeated)}."
         )
     few = [f"“{group.title}” ({n})" for group in groups if 0 < (n := _seed_count(group, measured, metric, at)) < 3]
     if few:
@@ -81,7 +81,7 @@ def _measured_otherwise(groups: Sequence[Group]) -> list[str]:
             named.append(f"“{group.title}” ({fields})")
     if not named:
         return []
-    said = "Trained alike, though not all measured the same, so that they are one group"
+    said = "Same training settings but different measurements, so they form one group"
     return [f"{said}: {_some(named, MOST_TITLES)}."]
 
 

@@ -72,7 +72,9 @@ class Table:
         if backbones and own not in backbones:
             sentences.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
         if dim and dims and dim not in dims:  # 0: as many as the backbone has, which a config does not say
-            sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
+            sentences.append(
+                f"This run's embeddings have {dim} dimensions, the table's {_listed(list(map(str, dims)))}."
+            )
         if distances and config.evaluation.distance not in distances and not by_theirs:
             sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")
         data = environment.get("data", {})

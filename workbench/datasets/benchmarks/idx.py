@@ -144,12 +144,12 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     """An idx file of unsigned bytes, [n] or [n, h, w].
 
     Raises:
-        Problem: wrong magic number, cut short, longer than it says, or a gzip file that is damaged.
+        Problem: wrong magic number, truncated, longer than it says, or a gzip file that is damaged.
     """
     data = _unpacked(path)
     start = 4 + 4 * (magic & 255)
     if len(data) < start:
-        raise _damaged(path, f"is cut short: it has {len(data)} bytes")
+        raise _damaged(path, f"is truncated: it has {len(data)} bytes")
     number, *shape = struct.unpack_from(f">{start // 4}I", data)
     if number != magic:
         raise Problem(
@@ -161,7 +161,7 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     if stated != there:
         raise _damaged(
             path,
-            f"is {'cut short' if there < stated else 'too long'}: "
+            f"is {'truncated' if there < stated else 'too long'}: "
             f"its header announces {stated:,} bytes, it has {there:,}",
         )
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
@@ -169,7 +169,7 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
 
 def _unpacked(path: Path) -> bytes:
     with (
-        refusing(lambda why: _damaged(path, f"is damaged or cut short ({why})")),
+        refusing(lambda why: _damaged(path, f"is damaged or truncated ({why})")),
         gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file,
     ):
         data = file.read(LARGEST + 1)

@@ -44,7 +44,7 @@ class EncodedImages:
         count = int(self._bytes[-8:].view("<i8")[0])
         start = len(self._bytes) - 8 - 24 * count
         if count < 0 or start < HEAD:
-            raise ValueError("its index is cut short")
+            raise ValueError("its index is truncated")
         index = self._bytes[start : start + 24 * count].view("<i8").reshape(count, 3)
         if (index < 1).any() or (index[:, 0] > start).any():
             raise ValueError("its index is damaged")

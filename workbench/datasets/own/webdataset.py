@@ -118,7 +118,7 @@ def _shards(chosen: str, progress: Progress) -> list[Path]:
     if tar.suffix.lower() == ".tar" and tar.is_file():
         return [tar]
     if not tar.exists() and any(letter in tar.name for letter in "{*"):
-        said = f"{tar} names several shards, which is not how one is chosen."
+        said = f"{tar} is a pattern for several shards, not a file."
         raise Problem(said, kept="Nothing was started.", todo="Choose their folder: all of its shards are read.")
     root = open_place(chosen, "the shards", progress)
     tars = [path for depth in range(DEEPEST) for path in root.glob("*/" * depth + "*.[tT][aA][rR]") if path.is_file()]

@@ -61,7 +61,7 @@ def read_pickled(data: bytes) -> Any:
                 left -= _size(stack[-1])
                 if left < 0:
                     raise NotPlain("it repeats itself")
-    raise NotPlain("it is cut short")
+    raise NotPlain("it is truncated")
 
 
 def _size(built: Any) -> int:

@@ -169,7 +169,7 @@ def _samples(tar: Path, wanted: Wanted, size: int, progress: Progress) -> Iterat
             yield sample
             sample = _Sample(key)
         if member.offset_data + member.size > size:
-            raise Problem(f"{tar} is cut short in {member.name[:99]!r}.", kept="Nothing was started.", todo=AGAIN)
+            raise Problem(f"{tar} is truncated in {member.name[:99]!r}.", kept="Nothing was started.", todo=AGAIN)
         if ending == wanted.label:
             _read_label(sample, content.read(MOST_LABEL + 1), wanted)
         elif ending == wanted.image or (not wanted.image and f".{ending}" in ENDINGS):

@@ -117,7 +117,7 @@ def _left_behind(run: Run, epochs: Iterable[int], sums: Sums) -> Iterator[str]:
     if len(run.tags) > annotations.MOST_TAGS:
         yield f"Only the first {annotations.MOST_TAGS} of {len(run.tags):,} tags of run {run.id} are in the folder."
     if len(run.note) > annotations.LONGEST_NOTE:
-        yield f"Only the first {annotations.LONGEST_NOTE:,} letters of the note of run {run.id} are in the folder."
+        yield f"Only the first {annotations.LONGEST_NOTE:,} characters of the note of run {run.id} are in the folder."
     lacking = [str(epoch) for epoch in epochs if any(name not in sums for name in _arrays_of(epoch)[:2])]
     if lacking:
         yield f"Arrays of run {run.id} are missing, and with them its evaluations after epoch {', '.join(lacking)}."

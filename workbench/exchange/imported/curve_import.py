@@ -57,7 +57,9 @@ class ImportedCurves:
         run = f"Run {self.run_id} ({self.name})"
         if self.left:
             more = f"{self.left:,} more {'point' if self.left == 1 else 'points'}"
-            return f"{run} is in the trash: {more} came, and none was added. Restore it and import again for them."
+            return (
+                f"{run} is in the trash: {more} were found, and none was added. Restore it and import again for them."
+            )
         if self.trashed:
             return f"{run} is in the trash, with the same points."
         if not self.points:

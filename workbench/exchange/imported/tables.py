@@ -59,7 +59,7 @@ def read_embeddings(path: Path, progress: Progress) -> Table:
     lines = _lines(path)
     titles = [] if _all_numbers(lines[0]) else lines.pop(0)
     if titles and not lines:
-        raise Problem(f"{path} has a line of titles and nothing below it.", kept=KEPT)
+        raise Problem(f"{path} has a header row and nothing below it.", kept=KEPT)
     return _text_table(path, titles, lines, progress)
 
 
@@ -319,7 +319,7 @@ def _parquet_vectors(path: Path, columns: dict[str, Any]) -> np.ndarray:
 def _with_labels(table: Table) -> Table:
     if "label" not in table.words:
         raise Problem(
-            f"{table.path} has no column of labels.", kept=KEPT, todo="Give it a line of titles with the word label."
+            f"{table.path} has no column of labels.", kept=KEPT, todo="Give it a header row with a column label."
         )
     return table
 

@@ -136,7 +136,7 @@ def _config(
     if not (isinstance(name, str) and isinstance(data, str) and isinstance(settings, Mapping)):
         raise TypeError("`name` and `data` are text, and `settings` is a dictionary of sections.")
     if refused := {"name", "dataset", "seeds", "device"} & settings.keys():
-        raise BadConfig("The settings", dict.fromkeys(sorted(refused), "A loop of your own has no such setting."))
+        raise BadConfig("The settings", dict.fromkeys(sorted(refused), "Your own training loop has no such setting."))
     dataset = {"name": OWN_LOOP, **({"title": data} if data else {})}
     if isinstance(images, Path):
         dataset["images"] = str(images.absolute())

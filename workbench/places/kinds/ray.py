@@ -213,7 +213,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
         return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED, "stopped in Ray")
     if state in ("FAILED", "SUCCEEDED"):
         return Standing(JobState.INTERRUPTED, f"its job in Ray ended: {said}", unsure=True)
-    return Standing(JobState.LOST, "Ray gives it a state that is not known here")
+    return Standing(JobState.LOST, "Ray reports an unknown state")
 
 
 def _number(job: str) -> Number:

@@ -218,11 +218,11 @@ def _todo(place: SlurmPlace, said: str) -> str:
     """What to change after a refusal: the field that it names, or the fields."""
     field = next((field for words, field in AT_FAULT.items() if words in said.lower()), "")
     if not field:
-        return "Change the fields of the place, or ask who runs the cluster."
+        return "Change the fields of the place, or ask the administrator of the cluster."
     title = SlurmPlace.model_fields[field].title or field.capitalize()
     value = getattr(place, field)
     is_now = f"which is {value}" if value else "which is empty"
-    return f"Change {title} of {place.name}, {is_now}, or ask who runs the cluster."
+    return f"Change {title} of {place.name}, {is_now}, or ask the administrator of the cluster."
 
 
 def _said_of_trial(trial: Answer, place: SlurmPlace) -> str:

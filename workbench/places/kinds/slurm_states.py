@@ -30,7 +30,7 @@ WAITS_FOR = {
     "AccountNotAllowed": "the partition does not take its account: end it, and change Account of the place",
     "InvalidAccount": "Slurm does not know its account: end it, and change Account of the place",
     "InvalidQOS": "Slurm does not know its QOS: end it, and change More options of the place",
-    "JobHeldUser": "it is held", "JobHeldAdmin": "who runs the cluster holds it",
+    "JobHeldUser": "it is held", "JobHeldAdmin": "the administrator of the cluster holds it",
 }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def _standing(facts: dict[str, str]) -> Standing:
         return Standing(JobState.INTERRUPTED, f"signal {signal}")
     if state == "FAILED":
         return of_exit_status(int(status)) if status.isdecimal() and status != "0" else Standing(JobState.FAILED)
-    return Standing(JobState.LOST, "Slurm gives it a state that is not known here")
+    return Standing(JobState.LOST, "Slurm reports an unknown state")
 
 
 def _why_it_waits(facts: dict[str, str]) -> str:
@@ -122,5 +122,5 @@ def _why_it_waits(facts: dict[str, str]) -> str:
     if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", facts.get("StartTime", "")):
         words.append(f"expected at {facts['StartTime'][:16].replace('T', ' ')}")
     if again.isdecimal() and again != "0":
-        words.append(f"taken up again {'once' if again == '1' else f'{again[:6]} times'}")
+        words.append(f"restarted {'once' if again == '1' else f'{again[:6]} times'}")
     return ", ".join(filter(None, words))

@@ -17,10 +17,10 @@ SPREADS = 5.0  # standard deviations of the smoothed loss, as batches differ, th
 LEAST_FALL = 1e-3  # of the loss at first, that it has to fall by in any case
 DIGITS = 2  # of a suggested rate
 RULE = "where the smoothed loss falls most steeply"  # over the logarithm of the rate
-TENTH_RULE = "a tenth of the rate with the least smoothed loss"
+TENTH_RULE = "a tenth of the rate with the lowest smoothed loss"
 TOO_FEW = "The loss diverged after {count} steps, too few to see it fall. Begin at a smaller rate."
 NO_DESCENT = (
-    "The loss does not fall by more than it differs from batch to batch. Take more or larger batches, or see "
+    "The loss does not fall by more than it differs from batch to batch. Use more or larger batches, or check "
     "whether the loss and the batches suit the data."
 )
 RISES = "The loss rises from the smallest rate on. Begin at a smaller rate."

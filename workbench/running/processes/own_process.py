@@ -133,6 +133,6 @@ def _crash(workspace: Workspace, run_id: int, status: int) -> str:
         lines = workspace.file(run_id, LOG).read_text("utf-8", "replace").strip().splitlines()
     except OSError:
         lines = []
-    last = f" It said last: {lines[-1][:LONGEST_LINE]}" if lines and status > 0 else ""
+    last = f" Its last output: {lines[-1][:LONGEST_LINE]}" if lines and status > 0 else ""
     kept = "What was saved is kept; Resume continues the run from its last checkpoint."
     return f"The process of run {run_id} {how}.{last} {kept}"

@@ -103,7 +103,7 @@ def nearest(
     """
     ids, labels, embeddings = stored
     if embeddings.shape[1] != len(query):
-        what = f"The network's embeddings have {len(query):,} numbers, those that are stored {embeddings.shape[1]:,}."
+        what = f"The network's embeddings have {len(query):,} dimensions, the stored ones {embeddings.shape[1]:,}."
         raise Problem(what, kept="Nothing was changed.", todo="They belong to another network: choose another run.")
     scores = similarities(query, embeddings, distance)
     return [

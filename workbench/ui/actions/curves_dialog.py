@@ -15,7 +15,7 @@ HELP = (
     "Lightning's metrics.csv: one file, or a folder with one run or with many in folders below it"
 )
 ABOUT = (
-    "Runs of other programs become ended runs that have only curves: no evaluation, map or settings. Import the same "
+    "Runs of other programs are added as ended runs with curves only: no evaluation, map or settings. Import the same "
     "folder or file again to add its new points."
 )
 

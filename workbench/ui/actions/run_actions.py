@@ -244,7 +244,7 @@ class RunActions(QObject):
 
     def _noted(self, changed_meanwhile: bool) -> None:
         if changed_meanwhile:
-            self._session.notify("The note was changed meanwhile, by another window or by the run: both are kept.")
+            self._session.notify("The note was changed meanwhile by another window or by the run: both are kept.")
 
     def _unstored(self, text: str, problem: Problem) -> None:
         """Keep what was typed at hand, in the message, where it cannot be stored."""

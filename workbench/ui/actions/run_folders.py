@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CANCELLED = Problem(
     "The import of run folders was cancelled.",
-    kept="What had come is kept.",
+    kept="What was imported is kept.",
     todo="Import the folder again for the rest.",
 )
 

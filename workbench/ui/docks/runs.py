@@ -62,13 +62,13 @@ class RunsDock(Dock):
         self._ticked_last: int | None = None  # the run or group from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
         self.restore = button("Restore", "arrow-counter-clockwise", "quiet")
-        self.restore.setToolTip("Bring the run that is chosen here back from the trash")
+        self.restore.setToolTip("Restore the selected run from the trash")
         self.trash_size = TrashSize(session, self)
         self.sizes = RunSizes(session, self.model, self)
         self._columns: list[QLabel] = []
         self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
         self._no_trash = EmptyHint("The trash is empty", "Runs that you move to the trash appear here.")
-        self._no_match = EmptyHint("No run fits", NO_MATCH, "Show all runs")
+        self._no_match = EmptyHint("No run matches", NO_MATCH, "Show all runs")
         self._stack = QStackedWidget()
         self._build()
         self.search.textChanged.connect(self._search)

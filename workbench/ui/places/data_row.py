@@ -9,7 +9,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
 FORGET, UNDO = "Forget", "Undo"
-TIP = "Nothing is deleted there. A run with these data asks where they are."
+TIP = "Nothing is deleted there. The next run with these data asks for their folder."
 
 
 class DataRow(QWidget):
@@ -40,10 +40,12 @@ class DataRow(QWidget):
         forgotten = self._here in self._draft.forgotten
         there = self._draft.data[self._here]
         self.words.setText(
-            f"Save forgets where {self._here} is there." if forgotten else f"{self._here} is {there} there"
+            f"{self._here}: its folder there is forgotten when you save."
+            if forgotten
+            else f"{self._here} is {there} there"
         )
         self.forget.setText(UNDO if forgotten else FORGET)
         self.forget.setAccessibleName(
-            f"Keep that {self._here} is {there} there" if forgotten else f"Forget where {self._here} is there"
+            f"Keep the folder there of {self._here}" if forgotten else f"Forget the folder there of {self._here}"
         )
         self.forget.setToolTip("" if forgotten else TIP)

@@ -236,8 +236,8 @@ def _refuse_overwriting(first: Place | None, place: Place, own: set[str]) -> Non
         own: the names of all places that the dialog has read.
     """
     if first is not None and records.existing(first.name) != first:
-        what = f"The place {first.name} was changed or removed meanwhile, by another window or a command."
+        what = f"The place {first.name} was changed or removed meanwhile by another window or a command."
         raise Problem(what, kept="Nothing was saved.", todo="Open the places again, and change it there.")
     if place.name not in own and records.existing(place.name) is not None:
-        what = f"A place named {place.name} was added meanwhile, by another window or a command."
+        what = f"A place named {place.name} was added meanwhile by another window or a command."
         raise Problem(what, kept="Nothing was saved.", todo="Give this one another name.")

@@ -68,7 +68,7 @@ class InstallDialog(QDialog):
         self._show_plan()
 
     def done(self, result: int) -> None:
-        """Close; an installation that is under way is cancelled. What its steps have done stays there."""
+        """Close; an installation that is under way is cancelled. The steps that it completed are not undone."""
         if self._task is not None:
             self._task.cancel()
         super().done(result)
@@ -136,7 +136,7 @@ class InstallDialog(QDialog):
         self.accept()
 
     def _cancelled(self) -> None:
-        self._failed(Problem("The installation was cancelled.", kept="What its steps have done stays there."))
+        self._failed(Problem("The installation was cancelled.", kept="The steps that it completed are not undone."))
 
     def _failed(self, problem: Problem) -> None:
         for control in (self.install, self.wheel, self.wheels):

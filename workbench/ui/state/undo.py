@@ -67,7 +67,7 @@ class Reversible(Timed):
         """Do it again, unless it is done."""
         if not self._done:
             self._done = True
-            self._again(partial(self._refused, "done again", False))
+            self._again(partial(self._refused, "redone", False))
 
     def undo(self) -> None:
         """Take the action back by calling `back`, unless it is taken back."""

@@ -43,7 +43,7 @@ OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
 CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
-AS_MANY = "A grid trains every combination of the values: they say how many trials there are."
+AS_MANY = "A grid trains every combination of the values: their number sets the number of trials."
 STOPS_EARLY = (
     f"Stop a trial after an epoch if its best value so far is worse than the median of at least {FEWEST} others at "
     "that epoch. Its value is then the best so far. Leave it off where a good setting may start slowly, and where the "

@@ -19,7 +19,7 @@ TALL, DOT, NEAR = 220, 3.0, 12.0  # px: height, radius of a dot, distance at whi
 MARGIN = 0.05  # of the range of the values, above and below them
 SETTINGS_PX = 80  # px of the axis for each number below it
 TITLE = "Best so far"
-HINT = "One dot per setting, hollow if a run has not been trained to the end; click to select its run"
+HINT = "One dot per setting, hollow if a run did not finish training; click to select its run"
 TO_THE_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 CENTRE = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
 
@@ -48,7 +48,7 @@ class BestSoFarPlot(PaintedPlot):
 
     def rows(self) -> Rows:
         """A row for each setting: its number, value, whether all its runs trained to their end, and the best so far."""
-        head: Rows = [["setting", metric_name(self._metric), "trained to the end", "best so far"]]
+        head: Rows = [["setting", metric_name(self._metric), "finished training", "best so far"]]
         return head + [
             [one.point, one.value, "yes" if one.whole else "no", "" if one.best is None else one.best]
             for one in self._reached
@@ -80,7 +80,7 @@ class BestSoFarPlot(PaintedPlot):
         return super().eventFilter(watched, event)
 
     def _words(self, one: Reached) -> str:
-        unlike = "" if one.whole else "; not every run has trained to its end"
+        unlike = "" if one.whole else "; not every run finished training"
         return f"Setting {one.point}: {written(self._metric, one.value)}{unlike}"
 
     def _near(self, pointer: QPointF) -> Reached | None:

@@ -226,7 +226,7 @@ class SweepsModel:
         why = ""
         if not left and self.shown is not None:
             why = why_unmet(self._trials, self.shown.sweep.metric, self._words, self.shown.title_of)
-        return f"The search leaves {left:,} of {counted(len(self._trials), 'run')}.{why}"
+        return f"The search matches {left:,} of {counted(len(self._trials), 'run')}.{why}"
 
     # What can be done
 

@@ -254,7 +254,7 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
     with workspace.writing() as db, opened(source) as file:
         if arrivals.gone_on_here(db, taken.run_id):
             raise Problem(
-                f"Run {taken.run_id} went on in this workspace: nothing more is taken from {folder}.",
+                f"Run {taken.run_id} was continued in this workspace: nothing more is imported from {folder}.",
                 kept="Both are kept as they are.",
             )
         arrivals.refresh(db, arrival)  # another program may be importing the same folder

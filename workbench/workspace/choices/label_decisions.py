@@ -67,7 +67,7 @@ def take_back(workspace: Workspace, dataset_id: int, answer: Decision, before: D
     with workspace.writing() as db:
         rows = db.execute(decided, (dataset_id, answer.sample_id)).fetchall()
         if [Decision(*row) for row in rows] != [answer]:
-            what = "The answer was not undone. It was changed meanwhile, by another window or a command."
+            what = "The answer was not undone. It was changed meanwhile by another window or a command."
             raise Problem(what, kept="It stays as it is there.")
         if before is None:
             db.execute(

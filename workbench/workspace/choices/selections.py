@@ -98,5 +98,5 @@ def _refuse_changed(db: Connection, known: Selection) -> None:
     sql = "select id, name, note, created, samples from selections where dataset_id = ? and name = ?"
     stored = [_selection(known.dataset_id, *row) for row in db.execute(sql, (known.dataset_id, known.name)).fetchall()]
     if any((there.samples, there.note) != (known.samples, known.note) for there in stored):
-        what = f"The selection “{known.name}” was changed meanwhile, by another window or a command."
+        what = f"The selection “{known.name}” was changed meanwhile by another window or a command."
         raise Problem(what, kept="Undo and Redo leave it as it is.")

@@ -225,7 +225,7 @@ def writing(connection: Connection) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def explained_errors(connection: Connection) -> Iterator[Connection]:
-    """Turn errors of SQLite inside the block into a Problem: locked, damaged or cut short, or gone."""
+    """Turn errors of SQLite inside the block into a Problem: locked, damaged or truncated, or gone."""
     try:
         yield connection
     except sqlite3.DatabaseError as error:

@@ -24,7 +24,7 @@ def explain(error: Exception, path: Path) -> Problem:
     if "locked" in said or "busy" in said:
         if is_full(path.parent):
             return Busy(
-                f"The disk of {path.parent} is full, and the program that found it so lets no other in.",
+                f"The disk of {path.parent} is full, and the program that noticed it keeps the workspace locked.",
                 todo="Free some space, then try again in a moment; or close that program.",
             )
         return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
@@ -58,7 +58,7 @@ class Full(NoSpace):
         super().__init__(
             f"The disk of {path.parent} is full.",
             kept="Everything written before is kept.",
-            todo="Free some space and go on.",
+            todo="Free some space and continue.",
         )
 
 
@@ -100,9 +100,9 @@ class Gone(Problem):
             )
         else:
             super().__init__(
-                f"The workspace {path.parent} is not there any more: it was deleted or moved, or its disk is gone.",
+                f"The workspace {path.parent} no longer exists: it was deleted or moved, or its disk is gone.",
                 kept="Nothing is written in its place.",
-                todo="Put it back where it was, or connect its disk, and go on.",
+                todo="Put it back where it was, or connect its disk, and continue.",
             )
 
 

@@ -42,7 +42,7 @@ def make_folder(workspace: Path, path: Path) -> None:
         if home.is_dir():
             raise files.explain(error, path) from error
     if not home.is_dir():
-        raise Problem(f"The folder {home} is not there any more: it was deleted or moved.", kept="Nothing was written.")
+        raise Problem(f"The folder {home} no longer exists: it was deleted or moved.", kept="Nothing was written.")
 
 
 @dataclass(frozen=True, slots=True)

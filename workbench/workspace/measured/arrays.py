@@ -14,7 +14,7 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 KEPT = "The rest of the run is kept."
-TODO = "Put back a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
+TODO = "Restore a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
 
 _hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file is hashed again only if it changes
 

@@ -117,7 +117,7 @@ def is_stored(db: Connection, evaluation_id: int) -> bool:
 
 def unreadable(evaluation_id: int) -> Problem:
     """What to say of an evaluation that is left out."""
-    what = f"Evaluation {evaluation_id} could not be read: Workbench knows no such distance."
+    what = f"Evaluation {evaluation_id} could not be read: its distance is unknown."
     return Problem(what, kept="The rest of the run is kept.", todo=FROM_A_COPY)
 
 

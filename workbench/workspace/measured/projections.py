@@ -98,7 +98,7 @@ def store_projection(
         with workspace.writing() as db:
             if db.execute("select 1 from evaluations where id = ?", (evaluation_id,)).fetchone() is None:
                 gone = f"The evaluation was deleted while its map was made: run {run_id} does not keep it."
-                raise Problem(gone, kept="The evaluations that the run keeps are there.")
+                raise Problem(gone, kept="The evaluations that the run keeps are still available.")
             start = db.execute("select id from projections where id = ?", (columns.get("start_id"),)).fetchone()
             columns = columns | {"start_id": start and start[0]}  # the map that it started from may be gone, too
             same = _same(workspace, db, evaluation_id, columns)

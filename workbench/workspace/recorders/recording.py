@@ -249,5 +249,5 @@ def _unwritten(error: OSError) -> Problem:
     return Problem(
         f"The run's journal could not be written ({error.strerror}).",
         kept="Everything written before is kept.",
-        todo="Free some space and go on.",
+        todo="Free some space and continue.",
     )

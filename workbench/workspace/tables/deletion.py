@@ -65,9 +65,9 @@ def _refuse(db: Connection, run: Run) -> None:
     """Raises as `delete_run`: the run is not as it was read, or works."""
     row = db.execute("select trashed from runs where id = ?", (run.id,)).fetchone()
     if row is None:
-        raise NotInTrash(f"Run {run.id} was deleted meanwhile, by another window or a command.")
+        raise NotInTrash(f"Run {run.id} was deleted meanwhile by another window or a command.")
     if run.trashed is not None and row[0] is None:
-        what = f"Run {run.id} was restored from the trash meanwhile, by another window or a command."
+        what = f"Run {run.id} was restored from the trash meanwhile by another window or a command."
         raise NotInTrash(what, kept="It was not deleted.")
     states = LIVE if run.trashed is None else (RunState.RUNNING, RunState.WAITING)
     ownership.refuse_while_working(db, run.id, states)

@@ -214,7 +214,7 @@ def rename(db: Connection, run_id: int, name: str, before: str | None = None) ->
         raise Deleted(run_id)
     had = str(row[0])
     if before is not None and before not in (had, visible_name(had), in_one_line(visible_name(had))):
-        raise Problem(f"The run was renamed “{visible_name(had)}” meanwhile, by another window or a command.")
+        raise Problem(f"The run was renamed “{visible_name(had)}” meanwhile by another window or a command.")
     set_column(db, run_id, "name", name)
     return had
 
@@ -248,7 +248,7 @@ class Deleted(Problem):
     """A run is not there any more."""
 
     def __init__(self, run_id: int) -> None:
-        what = f"Run {run_id} is not there any more: it was permanently deleted by another window or a command."
+        what = f"Run {run_id} no longer exists: it was permanently deleted by another window or a command."
         super().__init__(what, kept="Nothing was changed.")
 
 

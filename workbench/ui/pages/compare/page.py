@@ -91,7 +91,7 @@ class ComparePage(QStackedWidget):
             self.session.fulfil, self.groups, "comparison.csv", lambda: self.groups.table.lines
         )  # fmt: skip
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
-        self.none_fits = EmptyHint("No ticked run fits", ALL_LEFT_OUT, "Clear the search")
+        self.none_fits = EmptyHint("No ticked run matches", ALL_LEFT_OUT, "Clear the search")
         self.none_fits.hide()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), (self.none_fits, 1), on=result, spacing=8)
         yield

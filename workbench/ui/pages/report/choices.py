@@ -30,12 +30,12 @@ from workbench.ui.widgets.fields.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 FORMAT_WORDS = {
-    "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
+    "html": ("HTML", "One self-contained file; opens in any browser, offline"),
     "pdf": ("PDF", "Pages for printing, as in the preview"),
     "latex": ("LaTeX", "booktabs tables and figures at column width; main.tex compiles by itself"),
     "csv": ("CSV tables", "The numbers behind every table and figure, for a spreadsheet"),
     "figures": ("Figures", "Every figure as SVG, PDF and PNG"),
-    BUNDLE: ("Bundle (ZIP)", "All of it with the configs and a manifest: seeds, versions, hardware, data, commands"),
+    BUNDLE: ("Bundle (ZIP)", "All of these with the configs and a manifest: seeds, versions, hardware, data, commands"),
 }
 PAPER_WORDS = {"a4": "A4", "letter": "Letter"}
 AT_FIRST = ("html", "pdf")

@@ -104,7 +104,7 @@ class ReportModel:
         named = ", ".join(str(number) for number in runs[:NAMED])
         more = f" and {len(runs) - NAMED:,} more" if len(runs) > NAMED else ""
         word = "run" if len(runs) == 1 else "runs"
-        return f"This report is about {word} {named}{more}, not of run {self.shown.id}, which is selected."
+        return f"This report is about {word} {named}{more}, not about the selected run {self.shown.id}."
 
     @property
     def usual_title(self) -> str:
@@ -153,4 +153,4 @@ class ReportModel:
 
 def preview_text(shown: int, total: int) -> str:
     """A sentence that the preview leaves out pages; empty if it shows all."""
-    return f"The first {shown} of {total} pages; the files hold all." if total > shown else ""
+    return f"The first {shown} of {total} pages; the files contain all of them." if total > shown else ""

@@ -81,10 +81,10 @@ class TemplateChooser(QWidget):
             theirs = stored.get(key, before)
             self._put(theirs, merged(before, now, theirs))
         elif key not in stored:
-            self._session.notify(f"The template “{before.title}” was deleted, by another window.")
+            self._session.notify(f"The template “{before.title}” was deleted by another window.")
             key = before.base
         elif stored[key].title != before.title:
-            self._session.notify(f"The template “{before.title}” was renamed “{stored[key].title}”, by another window.")
+            self._session.notify(f"The template “{before.title}” was renamed “{stored[key].title}” by another window.")
         self._fill(key)
         if self.current() != now:
             self.shown.emit()
@@ -201,7 +201,7 @@ class TemplateChooser(QWidget):
             theirs = had.get("title", before.title)
             if theirs not in (before.title, after.title):
                 self._session.notify(
-                    f"The template was renamed “{theirs}” meanwhile, by another window. Now it is “{after.title}”."
+                    f"The template was renamed “{theirs}” meanwhile by another window. Now it is “{after.title}”."
                 )
 
     # Asking

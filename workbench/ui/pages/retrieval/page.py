@@ -86,7 +86,7 @@ class RetrievalPage(QStackedWidget):
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.methods = MethodSearch(self.session, self.browsing, self.queries.why)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
-        self.back = icon_button("arrow-left", own_keys("Back to the query before (Alt+Left)"))
+        self.back = icon_button("arrow-left", own_keys("Back to the previous query (Alt+Left)"))
         self.forward = icon_button("arrow-right", own_keys("Forward again (Alt+Right)"))
         own = OwnSearch(self.session, self._show_own)
         self.own = button("Search with an image", "image")

@@ -109,7 +109,7 @@ class Work(QObject):
 
         def in_turn(progress: Progress) -> Result:
             while before is not None and not before.join(GRACE):
-                log.warning("a change waits for the one before")
+                log.warning("a change waits for the previous one")
             return work()
 
         self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True)

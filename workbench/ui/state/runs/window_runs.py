@@ -372,9 +372,13 @@ class WindowRuns(Shown):
             return
         if numbers := list(self.queue.reasons()):
             waiting = (
-                f"Run {numbers[0]} still waits" if len(numbers) == 1 else f"Runs {numbers_in_words(numbers)} still wait"
+                f"Run {numbers[0]} is still waiting"
+                if len(numbers) == 1
+                else f"Runs {numbers_in_words(numbers)} are still waiting"
             )
-            self.notify(f"The workspace is there again. {waiting}: “Go on” on the Train page continues.", EVERYWHERE)
+            self.notify(
+                f"The workspace is available again. {waiting}: “Go on” on the Train page continues.", EVERYWHERE
+            )
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":

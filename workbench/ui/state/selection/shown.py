@@ -181,7 +181,7 @@ class Shown(Work):
         self.ticks.keep_only(run.id for run in self.runs())
         if self.run_id is not None and self.follower.followed.run_id == self.run_id and self.run() is None:
             self.show_run(None)
-            self.notify("The run that was shown is deleted, by another window or a command.", EVERYWHERE)
+            self.notify("The run that was shown was deleted by another window or a command.", EVERYWHERE)
         self.runs_changed.emit()
 
     def _hear_reach(self) -> None:

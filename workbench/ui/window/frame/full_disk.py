@@ -37,7 +37,7 @@ class FullDisk(QObject):
         def with_room(_progress: Progress) -> set[Path]:
             return {folder for folder in folders if not is_full(folder, LEAST_ROOM)}
 
-        self._looking.ask("Room on the disk", with_room, self._settle, quiet=True)
+        self._looking.ask("Disk space", with_room, self._settle, quiet=True)
 
     def _hear(self, what: Problem | str) -> None:
         if isinstance(what, Full):

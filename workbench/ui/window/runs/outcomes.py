@@ -79,7 +79,7 @@ def outcome_of_sweep(sweep: Sweep, trials: list[Trial]) -> Outcome | None:
     if sweep.state == "paused" and sweep.problem:
         return Outcome("Sweep paused", _sentence(f"{name} was paused{_reason(sweep.problem)}"), None, True)
     if sweep.state == "active":
-        return Outcome("Sweep stands still", f"{name} no longer has a worker process.", None, True)
+        return Outcome("Sweep stalled", f"{name} no longer has a worker process.", None, True)
     return None
 
 

@@ -222,7 +222,7 @@ class SettingsPanel(QStackedWidget):
             *(IN_RANGES.format(self._short(field)) for field in shown.in_ranges),
             POOLED if shown.pooled else "",
             _left_out(f"they were not tested on the images of “{shown.tested_like}”", shown.left_out),
-            _left_out("they have not trained to their end", shown.ended_early),
+            _left_out("they did not finish training", shown.ended_early),
         ]
         self.note.setText(" ".join(filter(None, notes)))
         self.note.setVisible(any(notes))

@@ -31,7 +31,7 @@ NOTES_LINES = 9  # below the table; beyond them they scroll
 AT_ONCE = 5_000  # queries up to which it is searched as soon as it is shown
 SEARCHING = "Searching…"
 CANCELLED = "The search was cancelled."
-LEFT_OUT = "Below the table it says which runs are left out. Once their files are back, search again."
+LEFT_OUT = "The text below the table names the runs that are left out. Once their files are back, search again."
 MINUTES = "These runs have up to {:,} queries, so the search takes minutes. It shows its progress and can be cancelled."
 Columns = tuple[list[str], list[list[Any]]]
 

@@ -52,7 +52,7 @@ class TimeBar(QWidget):
         self.keys = [
             self._key("Play or pause the epochs", PLAY_KEY, "play", self._play_or_pause),
             self._key("One epoch back", "Left", "caret-left", partial(self._step, -1)),
-            self._key("One epoch on", "Right", "caret-right", partial(self._step, 1)),
+            self._key("One epoch forward", "Right", "caret-right", partial(self._step, 1)),
         ]
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setSingleStep(STEPS)

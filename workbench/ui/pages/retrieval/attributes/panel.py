@@ -50,9 +50,9 @@ NONE, ASK, MEASURING, TABLES = range(4)  # pages of the view
 ROW_PX = 26  # height at 100% text
 AT_ONCE = 20_000  # images that are searched without a question: seconds
 NO_ATTRIBUTE = (
-    "Tags such as camera=front say more of an image than its class. With them, this view shows how well queries of one "
-    "camera, view or domain find images of another. They come from a table with a column path and one for each "
-    "attribute."
+    "Tags such as camera=front say more about an image than its class does. With them, this view shows how well "
+    "queries of one camera, view or domain find images of another. They come from a table with a column path and one "
+    "for each attribute."
 )
 WHY = (
     "Queries of each value are searched among the images of each value, and among all images with and without the "

@@ -45,8 +45,8 @@ ASK, MEASURING, SHOWN = range(3)
 ROW_PX = 26  # height at 100% text
 FILLS = 1000  # stretch of plot and table, beside which that of the room below them is nothing
 WHY = (
-    "How rare classes do beside frequent ones: classes in groups by their number of images, each with its scores, 95% "
-    "intervals over classes, and the scores that chance would give."
+    "How rare classes score compared with frequent ones: classes in groups by their number of images, each with its "
+    "scores, 95% intervals over classes, and the scores that chance would give."
 )
 NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
 LIST = "List the queries of a group"

@@ -26,7 +26,7 @@ METHODS = (  # key, title, number of its colour
     ("by_mean", "Class mean", 1),
     ("by_nearest", "Nearest image", 4),
 )
-NOT_THEN = "This evaluation was measured by an older Workbench, which did not measure new classes."
+NOT_THEN = "This evaluation was measured by an older version of Workbench, which did not measure new classes."
 USUAL = (
     "600 episodes of N classes with K stored images each and 15 queries of each class, by the mean of each class "
     "(Snell et al., 2017), with the 95% interval of the mean over episodes"

@@ -28,7 +28,9 @@ ROOM = 0.06  # of the span above the highest and below the lowest share
 COLOURS = {"by_nearest": OKABE_ITO[4], "by_mean": OKABE_ITO[1]}  # as in "New classes"
 TITLES = ("Measure", "Nearest", "Mean")
 TIPS = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole)
-NOT_THEN = "This evaluation was measured by an older Workbench, which did not measure open-set identification."
+NOT_THEN = (
+    "This evaluation was measured by an older version of Workbench, which did not measure open-set identification."
+)
 STORED = (
     "Images stored of each known class, in draws of half of the classes; of all images the query itself is left out"
 )

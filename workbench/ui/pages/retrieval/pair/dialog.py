@@ -76,7 +76,7 @@ class PairDialog(MainButtonDialog):
         self.saliency.setToolTip(TIP)
         self.scale = HeatScale()
         self.state = label("", "caption", wrap=True)
-        self.before = icon_button("caret-left", own_keys("Neighbour before (Left)"))
+        self.before = icon_button("caret-left", own_keys("Previous neighbour (Left)"))
         self.after = icon_button("caret-right", own_keys("Next neighbour (Right)"))
         self.place = label("", "caption")
         self.copy = button("Copy", "copy", "quiet")

@@ -91,7 +91,7 @@ class TriagePanel(QStackedWidget):
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()
         self.table.setModel(self.rows)
-        select_rows(self.table, "Suspects, surest first")
+        select_rows(self.table, "Suspects, most certain first")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

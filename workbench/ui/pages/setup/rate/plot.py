@@ -89,7 +89,7 @@ class RatePlot(PaintedPlot):
         least = int(np.argmin(np.where(np.isfinite(smooth), smooth, inf)))
         said = [
             f"{TITLE} of {len(self._rates):,} batches: {significant(float(smooth[0]))} at {in_words(self._rates[0])}, "
-            f"least {significant(float(smooth[least]))} at {in_words(self._rates[least])}, "
+            f"minimum {significant(float(smooth[least]))} at {in_words(self._rates[least])}, "
             f"last {significant(float(smooth[-1]))} at {in_words(self._rates[-1])}."
         ]
         if self._suggestion is not None and self._suggestion.rate is not None:

@@ -84,7 +84,7 @@ class StartColumn(QWidget):
             needs_config.setEnabled(verdict.config is not None)
         self.sweep.setEnabled(verdict.ready is not None)
         if verdict.ready is None:
-            self.card.show_idle("Fix the highlighted fields to run preflight.")
+            self.card.show_idle("Correct the highlighted fields to run Preflight.")
 
     def _scrolled(self, card: PreflightCard) -> QScrollArea:
         inside = QWidget()

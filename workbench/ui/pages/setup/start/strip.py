@@ -93,7 +93,7 @@ class StartStrip(QFrame):
             number.setEnabled(not short.sentence)  # else they are those of the last check, until the next is done
             number.setToolTip(BEFORE if short.sentence else "")
         self.remarks.setAccessibleName(counted(short.remarks, "note"))
-        self.remarks.setToolTip("What Preflight found that you should read before the start")
+        self.remarks.setToolTip("Findings of Preflight to read before you start")
         self.check.setVisible(short.check)
         self._fit()
 

@@ -91,7 +91,7 @@ def _ce_and_spce(curves: Mapping[str, Curve], letter: str = "", *, ended: bool =
     elif len(close) and close[-1] == len(close) - 1:
         course = f"; they agree up to {_step(steps[close[-1]], '')}."
     elif len(close):
-        course = f"; the two meet at {_step(steps[close[-1]], '')} and part again."
+        course = f"; the two meet at {_step(steps[close[-1]], '')} and separate again."
     else:
         course = " and never meets it." if ended else " and has not met it so far."
     return Sentence("note", f"{where}{course}{why}")
@@ -117,7 +117,7 @@ def _bound(curves: Mapping[str, Curve], letters: Sequence[str] = ()) -> Sentence
     return Sentence(
         "warning",
         f"The bound CE ≥ PCE fails at {len(fails)} of {counted(len(steps), 'point')}, "
-        f"{_where(steps, pce > ce, letters)}. It may be because {why}.",
+        f"{_where(steps, pce > ce, letters)}. Possible reason: {why}.",
     )
 
 
@@ -180,7 +180,7 @@ def _best_epoch(scores: list[tuple[int, float]], ended: bool) -> Sentence | None
     if best_epoch == last_epoch:
         return Sentence("note", f"MAP@R still rises at the last epoch ({percentage(best)}): more epochs may help.")
     if best - last <= FLAT:
-        return Sentence("note", f"MAP@R is flat since epoch {best_epoch} ({percentage(best)}).")
+        return Sentence("note", f"MAP@R has been flat since epoch {best_epoch} ({percentage(best)}).")
     fallen = before is not None and last < before
     below = f", below the {percentage(before)} before training" if before is not None and fallen else ""
     return Sentence(
