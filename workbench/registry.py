@@ -95,7 +95,7 @@ def _checked_facts(kind: str, facts: dict[str, Any]) -> Facts:
     known = [fact.name for fact in fields(OF_KIND[kind])]
     if unknown := [name for name in facts if name not in known]:
         said = ", ".join(repr(name) for name in unknown)
-        raise TypeError(f"{said} is no fact of a {kind}: those are {', '.join(known)}")
+        raise TypeError(f"{said} is not a fact of a {kind}: those are {', '.join(known)}")
     return OF_KIND[kind](**facts)
 
 
@@ -109,10 +109,10 @@ def complaints(entry: Entry) -> list[str]:
     if not entry.title or not entry.source:
         faults.append("no title or no source")
     if not entry.help.endswith("."):
-        faults.append(f"help is no sentence: {entry.help!r}")
+        faults.append(f"help is not a sentence: {entry.help!r}")
     for name, parameter in entry.params.model_fields.items():
         if not (parameter.description or "").endswith("."):
-            faults.append(f"{name}: help is no sentence: {parameter.description!r}")
+            faults.append(f"{name}: help is not a sentence: {parameter.description!r}")
         if parameter.is_required():
             faults.append(f"{name}: no default")
         choices = get_args(parameter.annotation) if get_origin(parameter.annotation) is Literal else ()

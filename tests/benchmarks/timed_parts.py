@@ -1,4 +1,4 @@
-"""Parts of a benchmark, each in a process of its own: one that fails, hangs or spoils its device costs only itself."""
+"""Parts of a benchmark, each in a separate process: one that fails, hangs or spoils its device costs only itself."""
 
 import contextlib
 import os

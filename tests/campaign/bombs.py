@@ -56,7 +56,7 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
 
 
 def main(folder: Path, seed: int) -> None:
-    """Play some bombs, each in a process of its own, and print one line of JSON for each."""
+    """Play some bombs, each in a separate process, and print one line of JSON for each."""
     from tests.campaign import fuzz
 
     names = random.Random(seed).sample(sorted(BOMBS), min(EACH, len(BOMBS)))

@@ -105,8 +105,12 @@ def test_choosing_a_cause_shows_its_first_query_and_work_that_ends_changes_nothi
 
 def test_a_suspected_cause_is_marked_and_none_is_not(page):
     card = page.result.explanation
-    card.show_why(Why("Hub intruder", "Words.", suspected=True))
-    assert (card.title.text(), card.property("card"), card.text()) == ("⚠ Hub intruder", "doubt", "Hub intruder Words.")
+    card.show_why(Why("Hub of another class", "Words.", suspected=True))
+    assert (card.title.text(), card.property("card"), card.text()) == (
+        "⚠ Hub of another class",
+        "doubt",
+        "Hub of another class Words.",
+    )
     card.show_why(Why("No cause found", "Words."))
     assert (card.title.text(), card.property("card")) == ("No cause found", "true")
     card.show_why(Why("", "At epoch 3 its first hit was at rank 2: won."))

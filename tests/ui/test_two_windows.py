@@ -202,11 +202,11 @@ def test_a_note_that_could_not_be_stored_stays_in_the_message_and_can_be_copied(
     monkeypatch.setattr("workbench.ui.actions.run_actions.ask_lines", deleted)
     window.run_actions.note.trigger()
     bar = window.message
-    qtbot.waitUntil(lambda: "is not there any more" in bar.what.text())
+    qtbot.waitUntil(lambda: "no longer exists" in bar.what.text())
     session.notify("The run that was shown was deleted by another window or a command.", EVERYWHERE)
     session.show_run(other_run)
     bar.close_button.click()
-    assert "is not there any more" in bar.what.text(), "a later message does not take the text away"
+    assert "no longer exists" in bar.what.text(), "a later message does not take the text away"
     assert "Copy copies it" in bar.rest.text()
     bar.copy.click()
     assert QGuiApplication.clipboard().text().endswith("seen at night\nand once more")
@@ -216,7 +216,7 @@ def test_undo_of_a_move_to_the_trash_says_that_the_run_was_deleted(qtbot, sessio
     session.trash_run(1)
     other.delete(1)
     actions.undo_stack.undo()
-    assert "was not undone. Run 1 is not there any more" in said[0]
+    assert "was not undone. Run 1 no longer exists" in said[0]
     assert session.run_id is None
 
 

@@ -127,7 +127,7 @@ def test_a_working_folder_that_was_deleted_is_said(monkeypatch, tmp_path, capsys
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert main(["list", "runs", "--workspace", "space"]) == 1
-    assert "The working folder is not there any more (No such file or directory)." in capsys.readouterr().err
+    assert "The working folder no longer exists (No such file or directory)." in capsys.readouterr().err
 
 
 def test_resume_takes_a_cancelled_run_with_a_checkpoint_and_passes_over_one_without(trained, tmp_path):

@@ -136,7 +136,7 @@ def _best(of_runs: Together) -> list[str]:
 
 def _against(gain: Interval, alone: int) -> str:
     if gain.holds_zero:
-        return f"That is no clear difference from run {alone} alone: the 95% interval contains zero."
+        return f"That is not clearly different from run {alone} alone: the 95% interval contains zero."
     points = number(abs(gain.mean), CHOSEN_BY)
     return f"That is {points} points {'more' if gain.mean > 0 else 'less'} than run {alone} alone."
 

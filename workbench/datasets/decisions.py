@@ -53,7 +53,7 @@ def read_decisions(path: Path) -> list[PathDecision]:
         if decision not in WORDS or (decision == "relabel") != bool(named):
             raise Problem(
                 f"Line {number} of {path} is not a decision.",
-                todo=f"Known: {', '.join(WORDS)}; new_class is for relabel alone.",
+                todo=f"Known: {', '.join(WORDS)}; new_class is only for relabel.",
             )
         decisions.append(
             PathDecision(plain_cell(row.get("path", "")), plain_cell(row.get("class", "")), decision, named)

@@ -61,6 +61,6 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
         if keeps_all(run.config):
             what = f"Run {run_id} was not evaluated after epoch {epoch}."
             raise UnknownName(what, todo=f"Evaluated epochs: {known}.")
-        what = f"Run {run_id} has no evaluation of epoch {epoch}: it keeps the best and the last one alone."
+        what = f"Run {run_id} has no evaluation of epoch {epoch}: it keeps only the best and the last one."
         raise UnknownName(what, kept="Its curves have every epoch.", todo=f"Kept epochs: {known}.")
     return Source(workspace, run, at_epoch[-1])

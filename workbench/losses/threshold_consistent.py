@@ -24,7 +24,7 @@ class ThresholdConsistentParams(SmoothAPParams):
 
 @register(
     "loss", "threshold_consistent", title="Threshold-consistent margin (TCM)", params=ThresholdConsistentParams,
-    family="Ranking", formula="Smooth-AP + λ (mean_p (m⁺ − s_ap) + mean_n (s_an − m⁻)), pairs beyond m alone",
+    family="Ranking", formula="Smooth-AP + λ (mean_p (m⁺ − s_ap) + mean_n (s_an − m⁻)), only pairs beyond m",
     needs_pairs=True, source="Zhang et al. 2024 (TCM), Eq. 3, on Smooth-AP (Brown et al. 2020)",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}; λ = 1, margins 0.9 and 0.5: Zhang et al. 2024 (TCM)",

@@ -47,7 +47,7 @@ def _give_up(workspace: Workspace, placement: Placement, place: Place) -> None:
     sentence = placements.elsewhere(placement, place.whereabouts)
     with workspace.writing() as db:
         if placements.renew(db, placement, replace(placement, silent="", open=False)):
-            placements.end(db, placement.run_id, "interrupted", f"It was ended here alone. {sentence}")
+            placements.end(db, placement.run_id, "interrupted", f"It was ended only here. {sentence}")
 
 
 def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = lambda: False) -> None:

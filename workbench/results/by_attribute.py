@@ -33,8 +33,8 @@ WHAT_CHANCE_IS = (
     "the images in random order: compare the distance from chance, not the scores alone."
 )
 RULE = (
-    "Other values: images of the query's class that have its own value, too, are ignored, and are no errors. So "
-    "re-identification leaves out the images of the same camera (Zheng et al., 2015). Both scores are of the same "
+    "Other values: images of the query's class that have its own value, too, are ignored, and do not count as errors. "
+    "So re-identification leaves out the images of the same camera (Zheng et al., 2015). Both scores are of the same "
     "queries: those with a match of another value. Fewer matches alone lower a score, so chance is given for both."
 )
 HOW_TO_READ = (HOW, WHAT_CHANCE_IS, RULE)

@@ -102,7 +102,7 @@ class TrainingParams(Params):
         help="Final value of a cosine, as a multiple of the learning rate: 0.001 is a thousandth of it.",
     )  # fmt: skip
     head_epochs: int = param(
-        0, ge=0, le=100_000, label="Head alone", unit="epochs",
+        0, ge=0, le=100_000, label="Head only", unit="epochs",
         help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",
     )  # fmt: skip
     patience: int = param(

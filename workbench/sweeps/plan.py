@@ -110,7 +110,7 @@ def planned(
     metric = objective.chosen(metric, config, known)
     if stop_early and metric == objective.PROBED:
         sentence = (
-            f"{metric} is measured after the last epoch alone: choose another metric, or do not stop trials early."
+            f"{metric} is measured only after the last epoch: choose another metric, or do not stop trials early."
         )
         raise BadConfig("The sweep", {"metric": sentence})
     if how == "grid":

@@ -53,7 +53,7 @@ class Worker:
         workspace: where the sweep is; this process's own.
         say: receives one line about each start and result, and each remark of the runs once.
         devices: by name; by default those that the worker before it was asked to use, at first the config's.
-        workers: trials at once, spread over the devices; each in a process of its own where there are several. By
+        workers: trials at once, spread over the devices; each in a separate process where there are several. By
             default as many as before on the same devices, at first one on each device.
         listed: may have the data set of the trials.
     """

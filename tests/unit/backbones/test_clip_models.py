@@ -82,7 +82,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     ("changes", "said"),
     [
         ({}, ""), ({"backbone": {"weights": "none"}}, "was not pretrained"),
-        ({"embedding": EmbeddingParams(dim=4)}, "a head of its own"), ({"distance": "l2"}, "by Euclidean distance"),
+        ({"embedding": EmbeddingParams(dim=4)}, "from a trained head"), ({"distance": "l2"}, "by Euclidean distance"),
         ({"backbone": {"frozen": False}}, "no longer goes with the one for words"),
     ],
 )  # fmt: skip
@@ -125,7 +125,7 @@ def test_a_run_is_searched_by_words(weights, tmp_path):
     assert scored["MAP@R"] == pytest.approx(np.mean([(p * h).mean() for p, h in zip(precise, first_r, strict=True)]))
     words = ["search", str(run_id), "--class-names", "digit {}", "-w", str(tmp_path / "space")]
     said = CliRunner().invoke(cli, words).output
-    assert "10 classes asked for by name" in said
+    assert "10 classes searched by name" in said
     assert f"MAP@R  {scored['MAP@R']:7.2%}" in said
     words = ["search", str(run_id), "--text", "seven", "--k", "2", "--json", "-w", str(tmp_path / "space")]
     said = json.loads(CliRunner().invoke(cli, words).output)

@@ -386,7 +386,7 @@ def test_unfinished_runs_and_missing_metrics_are_said(workspace):
     store(workspace, {1: np.ones(6)}, seed=1, status="cancelled")
     store(workspace, {}, seed=2)
     said = "\n".join(look(workspace, "kNN@10").guards)
-    left_out = "Not finished, so left out beside the other runs of the group: run 2 (cancelled, epoch 0 of 10)."
+    left_out = "Not finished, so left out of the group: run 2 (cancelled, epoch 0 of 10)."
     assert left_out in said
     assert "Without an evaluation: run 3." in said
     assert "Without kNN@10: run 2." in said

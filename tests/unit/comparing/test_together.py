@@ -265,7 +265,7 @@ def test_an_equal_run_beside_it_gains_nothing_and_one_pair_was_not_chosen(worksp
     for loss in ("ce", "triplet"):
         store_searched(workspace, blobs_of(0), loss=loss)
     (sentence,) = [note for note in together_notes(together(workspace, compared(workspace))) if "pair by" in note]
-    assert "That is no clear difference from run 1 alone" in sentence
+    assert "That is not clearly different from run 1 alone" in sentence
     assert "the only pair" in sentence
     assert "optimistic" not in sentence
 

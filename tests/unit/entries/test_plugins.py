@@ -54,7 +54,7 @@ def test_a_misspelt_fact_is_named_beside_those_that_there_are(folder):
     (folder / "planted.py").write_text(wrong)
     assert "planted" not in list_losses()
     (sentence,) = registry.broken().values()
-    assert "TypeError in line 7: 'familly' is no fact of a loss: those are family, formula, needs_pairs, " in sentence
+    assert "TypeError in line 7: 'familly' is not a fact of a loss: those are family, formula, needs_pairs" in sentence
     assert sentence.endswith(", dimensions, spans.")
 
 
@@ -105,7 +105,7 @@ def test_nothing_is_loaded_from_a_folder_that_was_not_added(folder):
         ("x = 1", "It registers nothing."),
         (GOOD.format(name="ce"), "two files register the loss 'ce'"),
         (GOOD.format(name="planted").replace("title=", "need_pairs=True, title="), "need_pairs"),
-        (GOOD.format(name="planted").replace("to be found.", "to be found"), "help is no sentence"),
+        (GOOD.format(name="planted").replace("to be found.", "to be found"), "help is not a sentence"),
         (GOOD.format(name="planted") + "\n1 / 0", "ZeroDivisionError in line"),
     ],
 )

@@ -585,7 +585,7 @@ def test_a_tree_of_tables_becomes_a_run_for_each_folder(workspace, tmp_path):
     assert curves(workspace, 1) == {
         "epoch": ([49, 99], [0.0, 1.0]), "train_loss": ([49, 99], [2.5, 1.5]), "val_recall": ([49, 99], [0.25, 0.5]),
     }  # fmt: skip
-    assert remarks == ["Not read: hparams.yaml (2); an imported run has its curves alone."]
+    assert remarks == ["Not read: hparams.yaml (2); an imported run has only curves."]
     again, _ = import_curves(workspace, tmp_path / "logs" / "version_1")
     alone, _ = import_curves(workspace, tmp_path / "logs" / "version_0" / "metrics.csv")
     assert [(run.run_id, run.points) for run in (*again, *alone)] == [(2, 0), (1, 0)]

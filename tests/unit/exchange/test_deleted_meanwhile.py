@@ -68,7 +68,7 @@ def test_a_run_that_is_deleted_in_the_last_moment_gets_no_folder_again(workspace
         delete("")("", 0, 0)
 
     monkeypatch.setattr(workspace, "check_there", last_moment)
-    with pytest.raises(Problem, match="is not there any more"):
+    with pytest.raises(Problem, match="no longer exists"):
         export_run(workspace, stored_run, ["config"], out)
     assert os.listdir(workspace.path / "runs") == [HIGHEST]
 
@@ -86,7 +86,7 @@ def test_a_report_on_a_run_that_is_deleted_in_the_last_moment_makes_no_folder(
 def test_an_export_makes_no_workspace_again_that_was_taken_away(workspace, stored_run):
     out = workspace.file(stored_run, "export")
     workspace.path.rename(workspace.path.with_name("elsewhere"))
-    with pytest.raises(Problem, match="is not there any more"):
+    with pytest.raises(Problem, match="no longer exists"):
         export_run(workspace, stored_run, ["config"], out)
     assert not workspace.path.exists()
 

@@ -96,7 +96,7 @@ def test_an_epoch_whose_evaluation_was_not_kept_is_not_said_to_be_without_one(wo
     text = RunConfig(evaluation=EvaluationParams(keep="best and last")).to_toml()
     with workspace.writing() as db:
         db.execute("update runs set config = ? where id = ?", (text, stored_run))
-    said = r"has no evaluation of epoch 9: it keeps the best and the last one alone\..* Kept epochs: 1, 2"
+    said = r"has no evaluation of epoch 9: it keeps only the best and the last one\..* Kept epochs: 1, 2"
     with pytest.raises(Problem, match=said):
         source_of(workspace, stored_run, 9)
 

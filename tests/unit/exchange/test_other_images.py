@@ -322,7 +322,7 @@ def test_a_device_that_is_not_here_is_refused_before_an_image_is_read(workspace,
 
 
 @pytest.mark.parametrize(
-    ("images", "reason"), [((4,), "Images of one class alone can be read"), ((1, 1, 1), "No class has two images")]
+    ("images", "reason"), [((4,), "Only images of one class can be read"), ((1, 1, 1), "No class has two images")]
 )
 def test_images_in_which_nothing_could_be_found_are_refused_with_the_reason(workspace, tmp_path, images, reason):
     for number, count in enumerate(images):
@@ -378,7 +378,7 @@ def test_a_test_of_a_network_whose_checkpoints_were_deleted_says_when(workspace,
 def test_without_the_networks_checkpoint_the_run_says_what_is_missing(workspace, photographs, monkeypatch):
     made = evaluate_images(workspace, 1, photographs)
     monkeypatch.setattr("workbench.running.search.image_search.files.digest", lambda path: "another")
-    with pytest.raises(Problem, match="is a test of the network of run 1, which is not in this workspace any more"):
+    with pytest.raises(Problem, match="is a test of the network of run 1, which is no longer in this workspace"):
         kept_network(workspace, made.run_id)
 
 

@@ -599,7 +599,7 @@ def test_a_path_to_a_workspace_is_no_new_folder(workspace):
     "embeddings", [vectors() + 1j, torch.tensor(vectors() + 1j), [["a", "b"]] * 10, [[object()]] * 10]
 )
 def test_embeddings_that_are_no_real_numbers_are_refused(workspace, embeddings):
-    with record_run(workspace, "Mine", LABELS, epochs=1) as run, pytest.raises(TypeError, match="are no real numbers"):
+    with record_run(workspace, "Mine", LABELS, epochs=1) as run, pytest.raises(TypeError, match="are not real numbers"):
         run.evaluate(1, embeddings)
 
 

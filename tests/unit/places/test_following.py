@@ -276,7 +276,7 @@ def test_a_run_that_is_elsewhere_can_be_ended_here_alone(made, workspace, played
     working.end(workspace, run_id, Ending.SAVED)
     run = workspace.run(run_id)
     assert (run.status, run.placement.open) == ("interrupted", False)
-    assert run.problem.startswith("It was ended here alone. ")
+    assert run.problem.startswith("It was ended only here. ")
     assert "it may still train there" in run.problem
 
 

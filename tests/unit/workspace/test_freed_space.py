@@ -119,7 +119,7 @@ def test_a_run_in_the_trash_and_one_that_is_gone_are_named(workspace, run):
     workspace.trash(run)
     kept = workspace.delete_checkpoints([run, 99]).kept
     assert kept[run] == f"Run {run} is in the trash."
-    assert kept[99].startswith("Run 99 is not there any more")
+    assert kept[99].startswith("Run 99 no longer exists")
     assert workspace.has_file(run, "best.pt")
 
 

@@ -37,7 +37,7 @@ def test_several_runs_come_back_but_for_those_that_are_gone(space):
 
 
 def test_a_run_that_is_not_there_is_not_moved_to_the_trash(space):
-    with pytest.raises(Problem, match="not there any more"):
+    with pytest.raises(Problem, match="no longer exists"):
         space.trash(GONE)
 
 

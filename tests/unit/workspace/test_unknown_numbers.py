@@ -55,7 +55,7 @@ def test_an_unknown_run_cannot_be_taken_over(workspace):
 
 
 def test_an_unknown_run_gets_no_state(workspace):
-    with pytest.raises(Problem, match="Run 7 is not there any more"):
+    with pytest.raises(Problem, match="Run 7 no longer exists"):
         workspace.set_status(7, "failed")
 
 

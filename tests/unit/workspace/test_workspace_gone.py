@@ -52,7 +52,7 @@ def test_a_change_is_refused_with_a_sentence_and_makes_nothing(space, what, chan
     assert sorted(space.path.parent.rglob("*")) == before
     said = str(refused.value)
     assert ("doctor --repair" in said) == (what == "database")
-    assert ("is not there any more" in said) == (what != "database"), "no folder beside it is called kept"
+    assert ("no longer exists" in said) == (what != "database"), "no folder beside it is called kept"
 
 
 def test_what_is_put_back_can_be_changed_again(space):
@@ -73,8 +73,8 @@ def test_a_stopped_run_whose_folder_is_gone_says_so_and_writes_nothing_in_its_pl
     control.stop()
     recorder(Scalar("batch/loss", 1, 0.5))
     assert not control.paused, "it ends, and does not wait again"
-    with pytest.raises(Gone, match="is not there any more"):
+    with pytest.raises(Gone, match="no longer exists"):
         recorder(Noted("It was stopped."))
-    with pytest.raises(Gone, match="is not there any more"):
+    with pytest.raises(Gone, match="no longer exists"):
         recorder(Ended("stopped"))
     assert not space.path.exists()

@@ -188,7 +188,7 @@ def _scores(metrics: dict[str, float], as_json: bool) -> str:
         f"{percentage(metrics[f'{name}/high'], 2)})"
         for name in names
     ]
-    return "\n".join([f"{metrics['queries']:,.0f} classes asked for by name, 95% over classes:", *lines])
+    return "\n".join([f"{metrics['queries']:,.0f} classes searched by name, 95% over classes:", *lines])
 
 
 def asked_with(answers: "Sequence[AnyAnswer]") -> str:

@@ -1,4 +1,4 @@
-"""Runs of one config at once: one on each device, each in a process of its own."""
+"""Runs of one config at once: one on each device, each in a separate process."""
 
 import os
 import signal

@@ -224,7 +224,7 @@ def data(name: str, here: str, there: str | None, remove: bool) -> None:
     click.echo(f"{here} is {there} at {name}.")
 
 
-@place.command("install", short_help="Install Workbench in a folder of yours at a place.")
+@place.command("install", short_help="Install Workbench at a place, in a folder of your account.")
 @click.argument("name")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
 @click.option(
@@ -236,7 +236,7 @@ def data(name: str, here: str, there: str | None, remove: bool) -> None:
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def install(name: str, wheel: Path | None, wheels: str, base: str, yes: bool) -> None:
-    """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
+    """Install Workbench at a place, in a folder of your account; nothing else is installed. Shows the steps first."""
     place = records.named(name)
     plan = installing.plan(place, base, wheel, wheels)
     click.echo(f"At {name}, in your home folder:")

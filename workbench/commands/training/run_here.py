@@ -149,7 +149,7 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
         if len(children) > 1:
             raise Problem(
                 "Ranks that srun or torchrun started train one run, and the config asks for several.",
-                kept="Nothing was started.", todo="Start each in a folder of its own: --set seeds=1 --set seed=N.",
+                kept="Nothing was started.", todo="Start each in its own folder: --set seeds=1 --set seed=N.",
             )  # fmt: skip
         if (own := launched()).rank:
             rank.train_launched(own, config, folder)

@@ -36,7 +36,7 @@ devices_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; times are seconds.")
 workers_option = click.option(
     "--workers", type=click.IntRange(1, sweep_worker.MOST_WORKERS), default=None,
-    help="Runs at once, each in a process of its own; by default as many as before, at first one for each device.",
+    help="Runs at once, each in a separate process; by default as many as before, at first one for each device.",
 )  # fmt: skip
 place_option = click.option(
     "--place",

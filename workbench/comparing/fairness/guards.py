@@ -96,7 +96,7 @@ def _unfinished(groups: Sequence[Group], at: At) -> list[str]:
                 (changing if run.id in counted else left_out).append(words)
     sentences = [f"Not finished, so the numbers may not be the last: {_runs(changing)}."] if changing else []
     if left_out:
-        sentences.append(f"Not finished, so left out beside the other runs of the group: {_runs(left_out)}.")
+        sentences.append(f"Not finished, so left out of the group: {_runs(left_out)}.")
     return sentences
 
 

@@ -52,7 +52,7 @@ class CurveTree:
             rest = len(self.unreadable) - MOST_NAMED
             said.append(f"Not read, as it cannot be opened: {named}{f' and {rest:,} more' if rest > 0 else ''}.")
         if self.settings:
-            said.append(f"Not read: {SETTINGS} ({self.settings:,}); an imported run has its curves alone.")
+            said.append(f"Not read: {SETTINGS} ({self.settings:,}); an imported run has only curves.")
         if self.passed_over:
             said.append(f"Not read: tables beside event files ({self.passed_over:,}).")
         return said

@@ -135,7 +135,7 @@ def check_searchable(kept: ImageSet) -> None:
     """Raise Problem if the images that could be read leave nothing to find."""
     counts = np.bincount(kept.labels)
     if np.count_nonzero(counts) < 2:
-        what = "Images of one class alone can be read: every neighbour would be right."
+        what = "Only images of one class can be read, so every neighbour would be right."
         raise Problem(what, kept=KEPT, todo="Choose images of two classes or more.")
     if counts.max() < 2:
         what = "No class has two images that can be read: no neighbour could be right."

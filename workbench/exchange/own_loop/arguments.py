@@ -81,7 +81,7 @@ def array_of(numbers: Any, what: str) -> np.ndarray:
     except ValueError:
         raise ValueError(f"The rows of the {what} differ in length.") from None
     if array.dtype.kind not in KINDS_OF_NUMBERS:
-        raise TypeError(f"The {what} are no real numbers, but of the type {array.dtype}.")
+        raise TypeError(f"The {what} are not real numbers, but of the type {array.dtype}.")
     with np.errstate(over="ignore"):  # infinite numbers are refused later
         return np.ascontiguousarray(array, np.float32)
 

@@ -238,7 +238,7 @@ def _checkpoint_tested(workspace: Workspace, run_id: int, source: TestedNetwork)
         )
     if path is None or workspace.run(run_id).dataset_id is None:
         raise Problem(
-            f"Run {run_id} is a test of the network of run {source.run}, which is not in this workspace any more.",
+            f"Run {run_id} is a test of the network of run {source.run}, which is no longer in this workspace.",
             todo="Test the run that trained it on these images again, or choose another run.",
         )
     return path

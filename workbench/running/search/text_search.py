@@ -92,7 +92,7 @@ def refusal(config: RunConfig) -> str:
     if config.value(known, "backbone", "weights") == "none":
         return "its tower for words was not pretrained."
     if head.dim or head.batch_norm:
-        return "its embeddings are made by a head of its own; set the embedding size to 0 and batch-norm on top off."
+        return "its embeddings come from a trained head; set the embedding size to 0 and batch-norm on top off."
     if not (config.value(known, "backbone", "frozen") or config.training.backbone_lr == 0):
         return "its tower for images was trained and no longer goes with the one for words; freeze it."
     if config.evaluation.distance != "cosine":

@@ -35,7 +35,7 @@ class ExchangeActions(QObject):
         self._session, self._window = session, window
         self.export = commands.add("run.export", "Export…", self.ask_export, "", "export")
         self.test = commands.add("run.test", "Test on other images…", self.ask_test, "", "image")
-        self.test.setToolTip("Its network embeds the images of a folder or list; they become a run of their own")
+        self.test.setToolTip("Its network embeds the images of a folder or list; they become a separate run")
         self.test_ticked = commands.add("run.test-ticked", TEST_TICKED, self.ask_test_ticked, "", "image")
         self.test_ticked.setToolTip(
             "The network of each embeds the images of a folder or list, one after another. Tests of runs that differ "

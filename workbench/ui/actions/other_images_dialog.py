@@ -34,18 +34,18 @@ HELP = (
     "the columns path and label"
 )
 ABOUT = (
-    "The network embeds the images and nothing is trained. The result is a run of its own, in which every image "
+    "The network embeds the images and nothing is trained. The result is a separate run, in which every image "
     "queries all others. The Activity panel shows the progress and has Cancel."
 )
 ABOUT_ALL = (
-    "Each network embeds the images, one after another, and nothing is trained. Each result is a run of its own, in "
+    "Each network embeds the images, one after another, and nothing is trained. Each result is a separate run, in "
     "which every image queries all others; tests of runs that differ only in seed or fold form one group on Compare. "
     "The Activity panel shows the progress and has Cancel, which keeps the tests that are done."
 )
 NAME = "Named after the run and the images"
 NAMES = "Each is named after its run and the images"
 WIDTH = 640  # px at 100% text
-SO_FAR = "Tested so far, beside the run's own test set"
+SO_FAR = "Tests so far, and the run's own test set"
 MOST_SHOWN = 6  # rows, after which the table scrolls
 Start = Callable[[Run, Path, str, str], object]  # run, images, name (empty for one of both), epoch (best or last)
 

@@ -62,7 +62,7 @@ class RunActions(QObject):
         self.trash = TrashActions(session, commands, window, self.undo_stack, self._refused)
         self.checkpoints = CheckpointActions(session, commands, window)
         self.ticked = TickedActions(session, commands, window)
-        self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
+        self.apart = add("run.apart", "Train in a separate process", None, checkable=True)
         self.apart.setToolTip(
             "For runs that start from now on: a crash of torch or CUDA then ends only the run, not the window. "
             "A process with torch loaded waits for the next run."
@@ -261,7 +261,7 @@ class RunActions(QObject):
             "GPUs for the queue",
             "Devices for queued runs, such as 0,1 for two GPUs",
             text=preferences.text(DEVICES),
-            explanation="One run trains on each, in a process of its own. Leave it empty for one run at a time, on the "
+            explanation="One run trains on each, in a separate process. Leave it empty for one run at a time, on the "
             "device of its config.",
         )
         if text is not None and self._try(self._give_devices, text.strip()):

@@ -3,7 +3,7 @@
 TITLES = {
     "copy": "Near-duplicate, other label",
     "label": "Suspected label error",
-    "hub": "Hub intruder",
+    "hub": "Hub of another class",
     "rare": "Rare class",
     "proxy": "Class vector of another class nearer",
     "none": "No cause found",

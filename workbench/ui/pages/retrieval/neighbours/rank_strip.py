@@ -12,7 +12,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 STRIP, LINE = 14, 2.0  # px: height, width of a line
 MOST_SAID = 12  # most ranks in the accessible name
-TITLE, MEANING = "Where its class stands", "each line is one of its images in the whole ranking"
+TITLE, MEANING = "Ranks of its class", "each line is one of its images in the whole ranking"
 
 
 class Lines(QWidget):

@@ -30,7 +30,7 @@ class ClassRanks(QWidget):
             rows.addWidget(name, row, 0)
             rows.addWidget(strip, row, 1)
         rows.addLayout(self._axis(), 2, 1)
-        head = in_row(label("Where both classes stand", "strong"), (self.meaning, 1), spacing=8)
+        head = in_row(label("Ranks of both classes", "strong"), (self.meaning, 1), spacing=8)
         in_column(head, rows, on=self, spacing=4)
         self.hide()
 
