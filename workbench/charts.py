@@ -35,7 +35,7 @@ class Chart:
     note: str = ""  # a sentence below it
 
     def plain(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """As plain values for JSON."""
         return asdict(self)
 
 

@@ -100,7 +100,7 @@ class RunConfig(BaseModel):
         """Read and check a file.
 
         Raises:
-            BadConfig: one sentence per bad field, or why it is no config: a folder, too large, not UTF-8.
+            BadConfig: one sentence per bad field, or why it is not a config: a folder, too large, not UTF-8.
             Problem: there is no such file, or it cannot be opened.
         """
         path = Path(path)
@@ -172,7 +172,7 @@ class RunConfig(BaseModel):
     def to_toml(self, path: Path | None = None) -> str:
         """The config as TOML text; also written to `path` when one is given.
 
-        Every field is written out. Of a run of a user's own loop only those are known that the loop gave.
+        Every field is written. Of a run of a user's own loop, only the fields that the loop gave are known.
         """
         text = tomli_w.dumps(self.model_dump(exclude_unset=self.own_loop))
         if path is not None:
@@ -192,7 +192,7 @@ class RunConfig(BaseModel):
 
     @property
     def planned_epochs(self) -> int:
-        """The epochs that the run is going to train; 0 of a training outside Workbench that did not say."""
+        """The epochs that the run will train; 0 if a loop outside Workbench did not give them."""
         return 0 if self.own_loop and "epochs" not in self.training.model_fields_set else self.training.epochs
 
     def choice(self, kind: str) -> Choice:
@@ -234,14 +234,14 @@ class RunConfig(BaseModel):
         return errors if unknown else errors | checks.misfit(self, known, classes)
 
     def warnings(self, known: Catalog, classes: int | None) -> dict[str, str]:
-        """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
+        """One warning per field, by dotted name, whose value is valid but questionable; of a checked config."""
         idle = checks.idle_dimensions(self, known, classes)
         return idle | checks.unused_weights(self, known) | checks.mirrored_signs(self, known)
 
     def with_whole_paths(self, known: Catalog) -> "RunConfig":
-        """The same run with each path from the root on, or from ~, so that it is found from any working folder.
+        """The same run with absolute paths, or paths from ~, which are found from any working folder.
 
-        A relative path starts at the working folder of now.
+        A relative path starts at the current working folder.
         """
         changes: dict[str, Any] = {}
         for kind in KINDS:
@@ -258,7 +258,7 @@ class RunConfig(BaseModel):
     def filled(self, known: Catalog) -> "RunConfig":
         """The same run with every parameter of its entries written out.
 
-        Unknown entries, and those of another Workbench with parameters that are refused here, are left as they are.
+        Unknown entries, and those of another version with parameters that are refused here, are left unchanged.
         """
         changes = {}
         for kind in KINDS:

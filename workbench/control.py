@@ -19,7 +19,7 @@ class Control:
     """Shared by the caller and the worker.
 
     Args:
-        attended: whether a user can answer when the run waits; without one a run that meets trouble ends.
+        attended: whether a user can answer when the run waits; otherwise a run with a problem ends.
 
     Attributes:
         can_pause: whether a pause can be asked for.
@@ -65,7 +65,7 @@ class Control:
         self.resume()
 
     def interrupt(self) -> None:
-        """End before the next step; a checkpoint is kept, from which the run can go on."""
+        """End before the next step; a checkpoint is kept, from which the run can continue."""
         self.interrupted = True
         self.resume()
 
@@ -100,7 +100,7 @@ class Control:
 
 
 def wait_if_asked(control: Control, emit: Emit, first: Callable[[], object] = lambda: None) -> bool:
-    """Stand still while paused, saying so before and after; whether there was a pause. Raises Cancelled.
+    """Wait while paused, with an event before and after; returns whether there was a pause. Raises Cancelled.
 
     `first` is called before a pause is said.
     """

@@ -28,7 +28,7 @@ class RunState(StrEnum):
 
     @property
     def live(self) -> bool:
-        """Whether it works or is going to."""
+        """Whether it is running or will run."""
         return self in (RunState.QUEUED, RunState.RUNNING, RunState.WAITING)
 
     @property
@@ -38,7 +38,7 @@ class RunState(StrEnum):
 
     @property
     def word(self) -> str:
-        """What it is called where people read it: "Paused" for "waiting", "Done" for "done"."""
+        """Its name in the window: "Paused" for "waiting", "Done" for "done"."""
         return "Paused" if self is RunState.WAITING else self.value.capitalize()
 
 
@@ -66,7 +66,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Charted:
-    """Pictures that only this method has, as they are at a step."""
+    """Charts that only this method has, at one step."""
 
     step: int
     charts: tuple[Chart, ...]
@@ -136,14 +136,14 @@ CHECKPOINTS = {"last": "last.pt", "best": "best.pt"}  # files in a run's folder,
 
 @dataclass(frozen=True, slots=True)
 class Remarked:
-    """A sentence for who watches, such as how many files were left out; what it says is stored with the run."""
+    """A sentence for the user, such as how many files were left out; it is stored with the run."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A checkpoint is whole on disk."""
+    """A checkpoint is complete on disk."""
 
     kind: Literal["best", "last"]
     path: Path
@@ -153,14 +153,14 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Stored evaluations of other epochs than these are not needed any more; their points of curves are."""
+    """Stored evaluations of other epochs are no longer needed; their points of curves are."""
 
     epochs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The run waits for the user: paused by hand ("") or by something that went wrong."""
+    """The run waits for the user: paused by the user ("") or by a problem."""
 
     reason: str = ""
 

@@ -4,7 +4,7 @@ UNSTARTED = "Nothing was started."  # what is kept where data, weights, a device
 
 
 class Problem(Exception):  # noqa: N818 - the word the user reads
-    """What happened, what is kept and what to do: one sentence each, in words of the user's work.
+    """What happened, what is kept and what to do: one sentence each, in the user's terms.
 
     Args:
         what: what happened, naming the file, field or device.
@@ -22,8 +22,8 @@ class Problem(Exception):  # noqa: N818 - the word the user reads
 
 
 class UnknownName(Problem):
-    """A name or number that nothing has: the command line is used wrongly, and ends with status 2."""
+    """A name or number that does not exist; the command line then ends with status 2."""
 
 
 class RunTaken(Problem):
-    """Another process has the run: the process that had it before stops without writing and without a question."""
+    """Another process has the run: the process that had it before stops without writing or asking."""

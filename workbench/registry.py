@@ -73,7 +73,7 @@ def register(
 
     Raises:
         ValueError: the kind is unknown, or the name is taken.
-        TypeError: a fact that entries of this kind do not have, or `params` that are no class of parameters.
+        TypeError: a fact that entries of this kind do not have, or `params` that is not a class of parameters.
     """
     if kind not in OF_KIND:
         raise ValueError(f"there is no kind {kind!r}: known are {', '.join(OF_KIND)}")

@@ -147,7 +147,7 @@ def test_a_redone_name_leaves_one_that_another_window_has_given_since(session, a
     other.rename(1, "Theirs")
     actions.undo_stack.redo()
     assert other.run(1).name == "Theirs"
-    assert "was not done again" in said[0]
+    assert "was not redone" in said[0]
 
 
 def test_undo_brings_back_the_name_that_another_window_gave_while_one_was_typed(session, actions, other, said):
@@ -421,7 +421,7 @@ def test_of_two_names_at_the_same_time_the_later_stays_and_both_windows_say_so(
     qtbot.waitUntil(lambda: said == [sentence])
     report_templates.store_arrangement(other, named.key, named.arrangement())
     session.follower.choices_changed.emit({"report_templates"})
-    qtbot.waitUntil(lambda: said[1:] == ["The template “Mine” was renamed “Theirs”, by another window."])
+    qtbot.waitUntil(lambda: said[1:] == ["The template “Mine” was renamed “Theirs” by another window."])
 
 
 def test_what_this_window_wrote_before_is_not_written_twice():

@@ -126,7 +126,7 @@ def test_a_step_that_a_full_disk_refuses_is_said_and_offered_again(qtbot, sessio
         stack.redo()
         qtbot.waitUntil(lambda: len(said) == 2)
         qtbot.waitUntil(stack.canRedo)
-    assert said[1].startswith("The move of “Counting” to the trash was not done again. The disk of")
+    assert said[1].startswith("The move of “Counting” to the trash was not redone. The disk of")
     stack.redo()
     qtbot.waitUntil(lambda: workspace.run(runs[0]).trashed is not None)
 

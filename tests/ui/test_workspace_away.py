@@ -96,5 +96,5 @@ def test_a_run_that_waits_for_the_workspace_is_named_when_that_comes_back(qtbot,
     qtbot.waitUntil(lambda: session.follower.away)
     elsewhere.rename(space)
     qtbot.waitUntil(lambda: not session.follower.away)
-    back = f"The workspace is available again. Run {run_id} still waits: “Go on” on the Train page continues."
+    back = f"The workspace is available again. Run {run_id} is still waiting: “Go on” on the Train page continues."
     assert (back in said) != by_user, "who paused it knows"

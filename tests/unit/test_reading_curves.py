@@ -85,16 +85,16 @@ def test_a_bound_that_fails_and_why_it_may(lam, why):
 def test_the_part_that_moves_most():
     curves = {"anatomy/ce/tightness": [0, -1], "anatomy/ce/contrastive": [5, 1.5], "anatomy/snca/tightness": [0, 9]}
     assert texts(curves) == [
-        ("note", "In CE, the contrastive part moves most: from 5 to 1.5 nats (tightness part from 0 to −1).")
+        ("note", "In CE, the contrastive part changes most: from 5 to 1.5 nats (tightness part from 0 to −1).")
     ]
     curves["anatomy/ce/tightness"] = [0, -8]
-    assert "the tightness part moves most: from 0 to −8" in texts(curves)[0][1]
+    assert "the tightness part changes most: from 0 to −8" in texts(curves)[0][1]
 
 
 def test_the_parts_of_ce_are_named_as_in_their_plot_where_it_has_an_asterisk():
     curves = {"anatomy/ce/tightness": [0, -1], "anatomy/ce/contrastive": [5, 1.5]}
     ((_, said),) = texts(curves, seen="unit length × 16")
-    assert said.startswith("In CE* (at unit length × 16), the contrastive part moves most")
+    assert said.startswith("In CE* (at unit length × 16), the contrastive part changes most")
     curves = {name.replace("/ce/", "/snca/"): values for name, values in curves.items()}
     ((_, said),) = texts(curves, seen="unit length × 16")
     assert said.startswith("In SNCA, ")

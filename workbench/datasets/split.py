@@ -13,7 +13,7 @@ from workbench.registry import register
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows of the decoded ImageSet, sorted; the two halves share no row."""
+    """Rows of the decoded ImageSet, sorted; the two sets share no row."""
 
     train: np.ndarray  # [a] int64
     test: np.ndarray  # [b] int64

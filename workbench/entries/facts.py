@@ -77,7 +77,7 @@ class BackboneFacts(Facts):
     pretrained: bool = False
     """Whether published weights can be loaded."""
     fetches: bool = False
-    """Whether its build takes `progress=` too, which it tells how far a download is; it may raise Cancelled."""
+    """Whether its build also takes `progress=`, to report how far a download is; it may raise Cancelled."""
     named_by: str = ""
     """The parameter that names the network; empty where the entry is one network."""
     reads_text: bool = False
@@ -99,7 +99,7 @@ class Searched:
     low: float | None = None
     high: float | None = None
     log: bool = False
-    """Whether equal ratios, not equal steps, are alike."""
+    """Whether the range is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +130,9 @@ class LossFacts(Facts):
     search: dict[str, Searched] = field(default_factory=dict)
     """What `workbench benchmark fair` tunes: a plain name is a parameter of the loss, a dotted one another field."""
     dimensions: dict[str, Any] | None = None
-    """Which sizes of the embedding go with a choice and the number of classes (dimensions.py)."""
+    """Which embedding sizes fit a choice and the number of classes (dimensions.py)."""
     spans: dict[str, Any] | None = None
-    """How many dimensions of the embedding the loss uses, which goes with the number of classes (dimensions.py)."""
+    """How many dimensions of the embedding the loss uses, by the number of classes (dimensions.py)."""
 
 
 CHOSEN_AT_FIRST = {

@@ -28,7 +28,7 @@ def covering_radius(embeddings: ArrayLike, labels: ArrayLike | None = None, cent
         1985) from that centre, at most twice the smallest possible.
 
     Raises:
-        Problem: empty or non-finite embeddings, lengths that differ, centres that are no whole number of 1 or more.
+        Problem: empty or non-finite embeddings, lengths that differ, centres that are not an integer of 1 or more.
     """
     return float(covering_radii(embeddings, labels, centres)[:, -1].mean())
 

@@ -154,7 +154,7 @@ def retrieval_metrics(
         Every fraction is NaN when no query counts.
 
     Raises:
-        Problem: as in `retrieve`; embeddings or labels that are none.
+        Problem: as in `retrieve`; invalid embeddings or labels.
     """
     return metrics_heard(embeddings, labels, ks, distance, gallery, quiet)
 

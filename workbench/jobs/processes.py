@@ -205,7 +205,7 @@ class AnalysisProcess:
                 self._process = None
 
     def close(self) -> None:
-        """End the process: ask, wait, then kill. Nobody takes the answers that it still owes."""
+        """End the process: ask, wait, then kill. Pending answers are discarded."""
         with self._lock:
             at_work = self._process in self._waiting.values()
         process = self._let_go()

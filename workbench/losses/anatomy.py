@@ -27,7 +27,7 @@ def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
         Scalar in nats, differentiable, averaged over the n samples.
 
     Raises:
-        TypeError: if embeddings or labels are no tensors.
+        TypeError: if embeddings or labels are not tensors.
         ValueError: if the batch is empty, the lengths differ or a label is out of range.
 
     Source:

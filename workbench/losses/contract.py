@@ -104,7 +104,7 @@ class Loss(nn.Module):
         return () if linear is None else class_vector_charts(linear, embeddings, labels)
 
     def skip_warm_up(self) -> None:
-        """Take the value as it is after a warm-up of the loss's own, if it has one: a range test has few steps."""
+        """Skip the loss's own warm-up, if it has one: a range test has few steps."""
 
     def companion(self, surroundings: Surroundings) -> Companion:
         """The object that the training loop calls for this loss."""

@@ -13,7 +13,7 @@ AT_ONCE = 1024  # prototypes
 
 
 def canonical(num_classes: int) -> Tensor:
-    """Unit vectors [C, C]. Raises ValueError for no whole number from 1. Source: PSCE_c of prototype softmax CE."""
+    """Unit vectors [C, C]. Raises ValueError unless C is an integer from 1. Source: PSCE_c of prototype softmax CE."""
     _refuse_no_number(num_classes=num_classes)
     if num_classes < 1:
         raise ValueError(f"prototypes need at least one class: got {num_classes}")
@@ -28,7 +28,7 @@ def simplex(num_classes: int, dim: int) -> Tensor:
         dim: D, at least C - 1; further dimensions are zero. With D = C the rows are sqrt(C / (C - 1)) (I - 1/C).
 
     Raises:
-        ValueError: fewer than two classes, too few dimensions, or no whole numbers.
+        ValueError: fewer than two classes, too few dimensions, or numbers that are not integers.
 
     Source:
         Prototype softmax cross entropy, PSCE_s.
@@ -67,7 +67,7 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     them, drawn by the seed: all pairs would take hours.
 
     Raises:
-        ValueError: no class or no dimension, or no whole numbers.
+        ValueError: no class, no dimension, or numbers that are not integers.
 
     Source:
         Prototype softmax cross entropy, the case D < C - 1; energy: the sum of inverse squared distances.
@@ -108,7 +108,7 @@ def uniform(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     """Prototypes [C, D] of unit length in random directions.
 
     Raises:
-        ValueError: no class or no dimension, or no whole numbers.
+        ValueError: no class, no dimension, or numbers that are not integers.
 
     Source:
         Prototype softmax cross entropy, the random prototypes of Table 7.

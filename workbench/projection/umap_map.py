@@ -88,7 +88,7 @@ def umap_map(
     # As many as the shares of kept neighbours will ask for: one search does for both.
     rows, squares = exact.others(max(neighbours - 1, NEIGHBOURS), progress)
     rows, distances = with_self_first(rows[:, : neighbours - 1], squares[:, : neighbours - 1], params.metric)
-    progress("Weighing neighbours", 0, 0)
+    progress("Weighting neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
     warm = before is not None and bool(np.isfinite(before).all(1).any())
     if before is not None and warm:

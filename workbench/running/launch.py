@@ -36,7 +36,7 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
     """Queue a run in the workspace; returns its number.
 
     Raises:
-        TypeError: what is no RunConfig. Problem: the workspace cannot be written.
+        TypeError: `config` is not a RunConfig. Problem: the workspace cannot be written.
     """
     if not isinstance(config, RunConfig):
         raise TypeError(

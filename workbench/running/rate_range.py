@@ -41,7 +41,7 @@ Point = Callable[[float, float, float], object]  # rate, loss, smoothed loss
 class RateTest:
     """The rate of a config's `training.lr` and the loss of the batch before the step, for each step; and the outcome.
 
-    Of the rates of other groups (backbone, layers, the loss's own parameters) each keeps its multiple.
+    The rates of other groups (backbone, layers, the loss's own parameters) keep their multiples.
     """
 
     rates: list[float]
@@ -74,7 +74,7 @@ def find_rate(
     progress: Progress = quiet,
     point: Point | None = None,
 ) -> RateTest:
-    """Train a new network of the config for a few steps at a rate that rises from step to step, and drop it.
+    """Train a new network of the config for a few steps at a rate that rises from step to step, and discard it.
 
     The batches are those of the training set of the config's first run, without its held-out classes; nothing is
     evaluated, and nothing is stored but the cache of decoded images. Schedule, warm-up (a loss's own, too), epochs of
@@ -85,11 +85,11 @@ def find_rate(
         steps: 20 or more; by default 100, or as many as 10 epochs have, but 20 at least.
         first: the smallest rate, above 0; None as in `range_of`.
         last: the largest, above `first` and at most 100.
-        progress: is told what is done, before each step too; raises Cancelled once the result is not wanted.
+        progress: called with what is done, also before each step; may raise Cancelled.
         point: called after each step with its rate, the loss before it and the smoothed loss.
 
     Raises:
-        Problem: what would stop the run; a range or steps that cannot be; a frozen network without anything to train.
+        Problem: what would stop the run; an invalid range or number of steps; a network with nothing to train.
     """
     least, most = range_of(config)
     first, last = least if first is None else first, most if last is None else last

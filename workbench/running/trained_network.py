@@ -60,12 +60,12 @@ class Trained:
     def embed(self, images: Sequence[np.ndarray | Path | str]) -> np.ndarray:
         """Embeddings [m, d] float32 of a user's own images, one or more: files, or uint8 [h, w, 3] or [h, w].
 
-        A file is read as the run's data was: an image of the run gets the embedding that the run stored. Decode large
-        JPEG files otherwise, and the embedding of their pixels is slightly another.
+        A file is read as the run's data was: an image of the run gets the embedding that the run stored. If large
+        JPEG files are decoded in another way, their embeddings differ slightly.
 
         Raises:
             Problem: a file that cannot be read.
-            TypeError, ValueError: what is no image, or no image at all.
+            TypeError, ValueError: an object that is not an image, or no image at all.
         """
         if isinstance(images, str | Path) or not len(images):
             raise ValueError(f"`embed` takes a list of one image or more, not {images!r}.")
@@ -75,7 +75,7 @@ class Trained:
         return self.embed_inputs(self.inputs(images))
 
     def inputs(self, images: Sequence[np.ndarray | Path | str]) -> np.ndarray:
-        """What the network is given of images, float32 [m, C, H, W] in 0..1; images and errors as for `embed`."""
+        """The network's input for images, float32 [m, C, H, W] in 0..1; images and errors as for `embed`."""
         return self.inputs_of(np.stack([self.square(image) for image in images]))
 
     def square(self, image: np.ndarray | Path | str) -> np.ndarray:
@@ -83,7 +83,7 @@ class Trained:
         return self.prepared.square(self._picture(image))
 
     def inputs_of(self, pixels: np.ndarray) -> np.ndarray:
-        """What the network is given of squares uint8 [m, S, S, C], float32 [m, C, H, W] in 0..1."""
+        """The network's input for squares uint8 [m, S, S, C], float32 [m, C, H, W] in 0..1."""
         import torch
 
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
@@ -96,7 +96,7 @@ class Trained:
         self.model.to(choose(device))
 
     def embed_inputs(self, batch: np.ndarray) -> np.ndarray:
-        """Embeddings [m, d] float32 of what the network is given, float32 [m, C, H, W]."""
+        """Embeddings [m, d] float32 of the network's input, float32 [m, C, H, W]."""
         import torch
 
         with torch.no_grad():

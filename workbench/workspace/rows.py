@@ -33,7 +33,7 @@ class Placement:
         reached: when the place last answered; ISO 8601 in UTC.
         silent: a sentence that says why the place does not answer, REMOVED without a place, ELSEWHERE if it does not
             know the run; empty while it does.
-        wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
+        wanted: files that the user asked for besides those that are always fetched: "checkpoints" or nothing.
         open: whether more data may come.
         machine: what the place pointed to when the run was sent; empty if that is not known.
     """
@@ -262,7 +262,7 @@ class Neighbour:
 
     @property
     def similarity_words(self) -> str:
-        """Its similarity with the sign of minus: "−0.122"; "−214,748 or less" where it was too far to be stored."""
+        """Its similarity with a minus sign: "−0.122"; "−214,748 or less" where it was too far to be stored."""
         if self.similarity <= -FARTHEST:
             return f"{MINUS}{FARTHEST:,} or less"
         return minus(f"{self.similarity:.3f}")

@@ -50,7 +50,7 @@ class Store:
     Args:
         path: the folder.
         create: make the folder and the database when they are missing.
-        progress: asked while it is opened; it may raise Cancelled: the database is then as it was, or upgraded whole.
+        progress: asked while it is opened; it may raise Cancelled: the database is then unchanged or fully upgraded.
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.

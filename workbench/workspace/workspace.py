@@ -34,7 +34,7 @@ class Workspace(Store):
     Args:
         path: the folder.
         create: make the folder and the database when they are missing.
-        progress: asked while it is opened; it may raise Cancelled: the database is then as it was, or upgraded whole.
+        progress: asked while it is opened; it may raise Cancelled: the database is then unchanged or fully upgraded.
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
@@ -87,7 +87,7 @@ class Workspace(Store):
             ownership.take_run(db, run_id)
 
     def hand_over(self, run_id: int) -> None:
-        """Let another process take this process's run over. Raises RunTaken if this process does not own it."""
+        """Let another process take over this process's run. Raises RunTaken if this process does not own it."""
         with self.writing() as db:
             ownership.give_up(db, run_id)
 
@@ -116,7 +116,7 @@ class Workspace(Store):
             before: the note that a person changed to this one.
 
         Returns:
-            Whether the run has another note meanwhile by another program or by itself; it then stands below the new.
+            Whether the run has another note meanwhile by another program or by itself; it then stands below the new one.
         """
         with self.writing() as db:
             if before is not None:

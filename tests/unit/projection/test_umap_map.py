@@ -105,7 +105,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     make_map(blobs[0], blobs[2], "umap", {}, progress=lambda *what: told.append(what))
     stages = list(dict.fromkeys(text for text, _, _ in told))
     assert stages == [
-        "Loading UMAP", "Searching neighbours", "Weighing neighbours", "Optimising layout", "Placing class vectors",
+        "Loading UMAP", "Searching neighbours", "Weighting neighbours", "Optimising layout", "Placing class vectors",
         "Measuring trustworthiness",
     ]  # fmt: skip
     assert all(0 <= done <= total for _, done, total in told)

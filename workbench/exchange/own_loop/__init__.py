@@ -50,14 +50,14 @@ def record_run(
     resume: bool = False,
     step: int = 0,
 ) -> RecordedRun:
-    """Begin a run that a training loop of your own records.
+    """Begin a run that your own training loop records.
 
     Args:
         workspace: where the run is made; a window that has it open shows the run while it trains. Or a new folder, on
             a machine without a workspace: `workbench ingest FOLDER --follow` then brings the run into one.
         name: of the run.
         labels: [n] classes of the test images, as numbers or names; every embedding that is evaluated has one.
-        epochs: that the loop is going to train.
+        epochs: how many the loop will train.
         steps: optimiser steps of all epochs, for the time left; 0 if they are not known.
         paths: [n] of the test images, below the folder `images`; without it they are names only.
         images: that folder, or pixels as uint8 [n, h, w] or [n, h, w, 3]; the pages show them. None for none. Images
@@ -70,7 +70,7 @@ def record_run(
         settings: what the loop trains with, in the sections and fields of a config: {"seed": 1, "loss": {"name":
             "triplet", "margin": 0.2}, "backbone": "resnet50", "training": {"lr": 1e-4, "batch_size": 112},
             "evaluation": {"distance": "l2"}}. Losses, backbones, samplers, augmentations and splits may have any name
-            and any fields; runs that differ in the seed alone are one group in Compare.
+            and any fields; runs that differ only in the seed are one group in Compare.
         resume: continue the newest run that was begun with the same arguments and is not done, or the one in the
             folder; its points after `step` are removed.
         step: optimiser steps done in the checkpoint that `resume` continues from.
@@ -79,7 +79,7 @@ def record_run(
         BadConfig: a setting that no config has, or a value that its field refuses.
         Problem: labels and images that do not fit each other; a workspace that cannot be written; no run to resume, or
             one that still works or was begun with other data.
-        TypeError, ValueError: labels that are no numbers or names, other arguments of a wrong type or shape, or
+        TypeError, ValueError: labels that are not numbers or names, other arguments of a wrong type or shape, or
             numbers out of their range. No run was begun.
     """
     images = Path(images) if isinstance(images, str) else images

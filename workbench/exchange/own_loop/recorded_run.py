@@ -100,7 +100,7 @@ class RecordedRun:
             ValueError: a step below 0, or before the last one of the curve; a name that is empty, too long or not
                 printable, or of a curve that Workbench records itself: "system/seconds" and those of `evaluate`, such
                 as "test/MAP@R". No point was added.
-            TypeError: a value that is no number, or a step that is no whole one.
+            TypeError: a value that is not a number, or a step that is not an integer.
         """
         with self._recording():
             points = [(self._curve(name), point_of(value, str(name))) for name, value in values.items()]
@@ -120,7 +120,7 @@ class RecordedRun:
             self._record(Charted(self._step, tuple(charts)))
 
     def note(self, text: str) -> None:
-        """Add a sentence to the run's note; raises TypeError for what is no text."""
+        """Add a sentence to the run's note; raises TypeError unless it is text."""
         with self._recording():
             if not isinstance(text, str):
                 raise TypeError(f"A note is text, not {text!r}.")
@@ -157,8 +157,8 @@ class RecordedRun:
     def stop_asked(self) -> bool:
         """Whether a person has pressed *Stop* in a window: leave the loop then, and the run ends as stopped.
 
-        A window offers that from the first time on that the loop asks. It may be asked after each step. In a run
-        folder it is a file `after-epoch` that asks, which `workbench ingest FOLDER --follow` makes for a window. While
+        A window offers *Stop* once the loop has asked for the first time. The loop may ask after each step. In a run
+        folder the request is a file `after-epoch`, which `workbench ingest FOLDER --follow` creates for a window. While
         the workspace cannot be read, it stays False.
         """
         with self._recording():

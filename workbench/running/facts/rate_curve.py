@@ -69,7 +69,7 @@ def diverged(smooth: Sequence[float] | np.ndarray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a curve suggests: two rates, each with its rule, or none and the reason; `note` is what to know of them."""
+    """What a curve suggests: two rates, each with its rule, or none and the reason; `note` says what to consider."""
 
     rate: float | None  # at the steepest descent (RULE)
     tenth: float | None  # a tenth of the rate of the least loss (TENTH_RULE)

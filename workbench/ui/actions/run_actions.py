@@ -194,7 +194,7 @@ class RunActions(QObject):
         self._remember(Reversible(f"rename of “{had}”", again, back, self._refused, (run_id,)))
         if had not in (shown, name):
             by = "by another window or a command"
-            self._session.notify(f"The run was renamed “{had}” meanwhile, {by}. Now it is “{name}”.")
+            self._session.notify(f"The run was renamed “{had}” meanwhile {by}. Now it is “{name}”.")
 
     def _rename_from(self, run_id: int, before: str, name: str, refused: Callable[[Problem], None]) -> None:
         self._session.change(partial(self._session.workspace.rename, run_id, name, before), failed=refused)

@@ -148,7 +148,7 @@ def _parts(curves: Mapping[str, Curve], seen: str = "") -> Sentence | None:
         before, after, other_before, other_after = (raised(significant(value)) for value in (*tight, *apart))
         return Sentence(
             "note",
-            f"In {title}, the {name} part moves most: from {before} to {after} nats "
+            f"In {title}, the {name} part changes most: from {before} to {after} nats "
             f"({other} part from {other_before} to {other_after}).",
         )
     return None
