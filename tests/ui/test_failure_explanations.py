@@ -165,7 +165,7 @@ def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, r
     session.show_query(int(run.ids[30]))
     rest()
     said = page.result.explanation.text()
-    assert said.startswith("Near-duplicate, other label The nearest neighbour, of “ant”, is ")
+    assert said.startswith("Near-duplicate, other label The nearest neighbour, of class “ant”, is ")
     assert "Its first true neighbour is at rank " in said
     right = session.workspace.queries(session.evaluation_id)
     row = int(np.flatnonzero(right.first_hit == 1)[0])
@@ -378,7 +378,7 @@ def test_every_cause_has_words():
         "hub": ("1,040 samples", "10 on average", "832 of them"),
         "rare": ("1 other sample", "39"),
         "proxy": ("Cosine 0.82", "“ant”", "0.71"),
-        "none": ("The nearest neighbour is of “dog”",),
+        "none": ("The nearest neighbour is of class “dog”",),
     }
     for cause, parts in expected.items():
         said = evidence(Explanation(cause=cause, also=("rare",), **facts))

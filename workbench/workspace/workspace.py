@@ -116,7 +116,7 @@ class Workspace(Store):
             before: the note that a person changed to this one.
 
         Returns:
-            Whether the run has another note meanwhile by another program or by itself; it then stands below the new one.
+            Whether the run has another note meanwhile by another program or by itself; it is then kept below.
         """
         with self.writing() as db:
             if before is not None:

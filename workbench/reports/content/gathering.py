@@ -199,7 +199,7 @@ def _origin(run: Run) -> list[str]:
         return [said, recorded, *([f"{data['test']:,} images are searched."] if data else [])]
     if not data:
         return [said]
-    apart = ", of classes never trained on" if data["classes_disjoint"] else "; the classes of both sets overlap"
+    apart = ", of classes never trained on" if data["classes_disjoint"] else "; the two sets share classes"
     return [said, f"{data['train']:,} images train, {data['test']:,} are searched{apart}."]
 
 

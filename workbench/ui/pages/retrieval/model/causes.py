@@ -92,12 +92,12 @@ def _evidence(about: Explanation) -> str:
     near = about.nearest_class
     match about.cause:
         case "copy":
-            return f"The nearest neighbour, of “{near}”, is {_nearness(about)}; {_usual(about)}."
+            return f"The nearest neighbour, of class “{near}”, is {_nearness(about)}; {_usual(about)}."
         case "label":
-            return f"{about.votes} of its {about.voters} nearest neighbours are of “{about.agreed_class}”."
+            return f"{about.votes} of its {about.voters} nearest neighbours are of class “{about.agreed_class}”."
         case "hub":
             return (
-                f"The nearest neighbour, of “{near}”, is among the ten neighbours of {about.times:,} "
+                f"The nearest neighbour, of class “{near}”, is among the ten neighbours of {about.times:,} "
                 f"samples ({about.mean_times:.0f} on average), {about.wrong_times:,} of them of other classes."
             )
         case "rare":
@@ -111,7 +111,7 @@ def _evidence(about: Explanation) -> str:
                 f"{kind} {_number(about.other_proxy)} to the class vector of "
                 f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
             )
-    return f"The nearest neighbour is of “{near}”, {_nearness(about)}."
+    return f"The nearest neighbour is of class “{near}”, {_nearness(about)}."
 
 
 def _nearness(about: Explanation) -> str:
