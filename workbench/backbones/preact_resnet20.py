@@ -15,7 +15,7 @@ BLOCKS = 3  # per stage: 6 * 3 + 2 = 20 layers
     source="He et al. 2016 (Identity mappings in deep residual networks), CIFAR networks; CCP, Section 5.3",
 )  # fmt: skip
 class PreactResNet20(SmallNetwork):
-    """Three stages of three pre-activation blocks and a mean over places; about 0.27 M weights, for 28 to 32 px.
+    """Three stages of three pre-activation blocks and global average pooling; about 0.27 M weights, for 28 to 32 px.
 
     The paper says "ResNet20V2" without a table of layers: two 3 x 3 convolutions per block and 16, 32 and 64 channels
     are the CIFAR networks of its source.

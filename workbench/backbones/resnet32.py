@@ -15,7 +15,7 @@ BLOCKS = 5  # per stage: 6 * 5 + 2 = 32 layers
     source="He et al. 2016, Section 4.2 (CIFAR networks, shortcuts A); PSCE, Table 4",
 )  # fmt: skip
 class ResNet32(SmallNetwork):
-    """Three stages of five blocks and a mean over places; about 0.46 M weights, for 28 to 32 px."""
+    """Three stages of five blocks and global average pooling; about 0.46 M weights, for 28 to 32 px."""
 
     def __init__(self, params: StagesParams, channels: int) -> None:
         wide = 4 * params.width

@@ -96,7 +96,7 @@ class RandomParams(Params):
     source="Conventional protocol of CUB, Cars and SOP: first half of the classes trains (2016)",
 )  # fmt: skip
 def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
-    """Some of the classes train, the others are searched: the halves share no class."""
+    """Some of the classes train, the others are searched: the two sets share no class."""
     present = np.unique(image_set.labels)
     order = np.random.default_rng(seed).permutation(present) if params.shuffle else present
     first = round(len(order) * params.train_fraction)
@@ -186,7 +186,7 @@ def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, n
     source="As published with the data set (train / test lists)",
 )  # fmt: skip
 def official(params: OfficialParams, image_set: ImageSet, seed: int) -> Split:
-    """The data set's own training and test images, and its validation images where they are asked for."""
+    """The data set's own training and test images, and its validation images if requested."""
     if image_set.official is None:
         raise Problem(
             "The data set has no official split.",

@@ -39,7 +39,7 @@ class AdaFaceParams(Params):
     },
 )  # fmt: skip
 class AdaFace(CosineSoftmax):
-    """Softmax over s times the cosines to one proxy per class; the own score is s (cos(angle - m q) - m - m q).
+    """Softmax over s times the cosines to one proxy per class; the true class scores s (cos(angle - m q) - m - m q).
 
     q, in -1 to 1, is h times how far the embedding's length is above the running mean, in running standard
     deviations; lengths and q get no gradient, and the running values move in training only. Batch-norm or unit length

@@ -37,14 +37,14 @@ class ArcFaceParams(MarginSoftmaxParams):
     """Parameters of ArcFace."""
 
     margin: float = param(
-        round(degrees(0.5), 1), ge=0, le=90, symbol="m", unit="°", help="Added to the angle to the own class's proxy."
+        round(degrees(0.5), 1), ge=0, le=90, symbol="m", unit="°", help="Added to the angle to the true class's proxy."
     )
 
 
 class CosFaceParams(MarginSoftmaxParams):
     """Parameters of CosFace."""
 
-    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Subtracted from the cosine to the own class's proxy.")
+    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Subtracted from the cosine to the true class's proxy.")
 
 
 class SubCenterParams(ArcFaceParams):
@@ -120,7 +120,7 @@ class AngularMargin(MarginSoftmax[OwnParams]):
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(10, 30, MLRC)},
 )  # fmt: skip
 class ArcFace(AngularMargin[ArcFaceParams]):
-    """Softmax over s times the cosines to one proxy per class, with m added to the angle of the own class."""
+    """Softmax over s times the cosines to one proxy per class, with m added to the angle of the true class."""
 
 
 @register(
@@ -131,7 +131,7 @@ class ArcFace(AngularMargin[ArcFaceParams]):
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(0.1, 0.65, MLRC)},
 )  # fmt: skip
 class CosFace(MarginSoftmax[CosFaceParams]):
-    """Softmax over s times the cosines to one proxy per class, with m taken from that of the own class."""
+    """Softmax over s times the cosines to one proxy per class, with m subtracted from that of the true class."""
 
     def with_margin(self, cosines: Tensor) -> Tensor:
         """cos θ - m."""

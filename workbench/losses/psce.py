@@ -38,7 +38,7 @@ class PSCEParams(Params):
         False, label="Unit length", help="Ablation: embeddings at unit length, as other losses do."
     )
     without_own_class: bool = param(
-        False, label="Without own class", help="Ablation: leave the own class out of the denominator, as PSC does."
+        False, label="Without own class", help="Ablation: leave the true class out of the denominator, as PSC does."
     )
     seed: int = param(0, ge=0, le=2**31 - 1, help="Seed of repelling and random prototypes.")
 
@@ -62,7 +62,7 @@ DIMENSIONS = {  # smallest and largest D - C; from D = C - 1 on, repelling proto
     },
 )  # fmt: skip
 class PSCE(Loss):
-    """Mean over the batch of -log softmax of z P^T at the own class; no bias, no temperature, P is fixed.
+    """Mean over the batch of -log softmax of z P^T at the true class; no bias, no temperature, P is fixed.
 
     With canonical prototypes it equals softmax cross-entropy on the raw outputs. Without the own class in the
     denominator it may be negative.

@@ -23,7 +23,7 @@ class SoftTripleParams(Params):
     centres: int = param(10, ge=1, le=100, symbol="K", unit="per class", help="Centres of each class at the start.")
     scale: float = param(20.0, gt=0, le=1000, symbol="λ", help="Sharpness of the softmax over classes.")
     gamma: float = param(0.1, gt=0, le=100, symbol="γ", help="Softness of the assignment to the centres of a class.")
-    margin: float = param(0.01, ge=0, le=1, symbol="δ", help="Cosine margin of the own class.")
+    margin: float = param(0.01, ge=0, le=1, symbol="δ", help="Cosine margin of the true class.")
     merging: float = param(0.2, ge=0, le=10, symbol="τ", help="Weight of the pull that merges centres of a class.")
     proxy_lr: float = proxy_rate(
         5.0, "Learning rate of the centres, as a multiple; the paper has 100 at a rate of 1e-4.", "Centre learning rate"

@@ -37,7 +37,7 @@ class TSCParams(KCLParams):
     },
 )  # fmt: skip
 class TSC(BatchLoss[TSCParams]):
-    """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
+    """KCL's part plus λ / (k + 1) times -log of the softmax of the true class's target over the batch, by cosine / τ.
 
     The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1
     positives, k + 1 times as much.

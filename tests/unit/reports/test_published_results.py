@@ -51,7 +51,7 @@ def test_every_table_is_whole_and_names_what_exists():
         "linear/top-1", 96.2), ("Supplement, Table 1", "cub", "RankMI", "NMI", 72.8),
         ("Table 3", "folder", "PSCE simplex (120 epochs)", "linear/top-1", 76.7),
         ("Table of 384 numbers", "cars", "Hyp-DINO, before the head", "recall@1", 89.2),
-        ("Table of 128 numbers", "sop", "Hyp-ViT", "recall@10", 94.9),
+        ("Table of 128 dimensions", "sop", "Hyp-ViT", "recall@10", 94.9),
         ("Table 4", "sop", "ICE, 45 × 4", "recall@100", 95.3), ("Table 5", "sop", "ICE, N = 100", "recall@10", 88.2),
         ("Table 6", "sop", "ICE, 64", "recall@1", 72.6), ("Table 5", "cifar100", "SCE, two views", "classifier/top-1",
         77.6), ("Table 5", "cifar10", "SCE, two stages", "linear/top-1", 95.3),
@@ -79,7 +79,7 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     metrics = {"recall@1": 0.5, "MAP@R": 0.2, "linear/top-1": 0.9}
     halves = Choice(name="classes")
     assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
-        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 numbers",
+        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 dimensions",
         "Table of 384 numbers",
     }  # fmt: skip
     assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
@@ -144,7 +144,7 @@ def test_a_table_by_another_distance_takes_the_run_s_numbers_by_that_distance():
     preset = {preset.key: preset.config for preset in presets()}["cub-hyp-vit"]
     config = preset.model_copy(update={"evaluation": EvaluationParams()})
     by_cosine = {"recall@1": 0.5, "recall@2": 0.6, "recall@4": 0.7}
-    (table,) = (table for table in beside(config, by_cosine) if table.title.endswith("128 numbers"))
+    (table,) = (table for table in beside(config, by_cosine) if table.title.endswith("128 dimensions"))
     assert own_values(table, by_cosine) == [50, 60, 70]
     assert "This run compares by cosine, the table by hyperbolic." in table.differences(config, {}, by_cosine)
     both = by_cosine | {"hyperbolic/recall@1": 0.75, "hyperbolic/recall@2": 0.875, "hyperbolic/recall@4": 1.0}

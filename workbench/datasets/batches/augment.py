@@ -46,7 +46,7 @@ class ShiftParams(Params):
     "augmentation", "shift", title="Random shift", params=ShiftParams, source="Common for small images; Workbench 2026"
 )
 class Shift:
-    """Every image moved by some pixels in both directions."""
+    """Every image moved by a few pixels in both directions."""
 
     each_alone = True
     own_draws = True

@@ -34,7 +34,7 @@ IMAGES = ("", "Img", "..", "../Img")  # where img/ may be, relative to the list
 )  # fmt: skip
 @published_at(PAGE)
 def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
-    """52,712 photographs of 7,982 clothes; 14,218 queries search a gallery of 12,612."""
+    """52,712 photographs of 7,982 clothing items; 14,218 queries search a gallery of 12,612."""
     list_path = find_place(params.folder, (LIST,), "In-shop", progress) / LIST
     lines: list[Line] = []
     for number, words in lines_of(list_path, None):

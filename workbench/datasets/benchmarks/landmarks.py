@@ -30,7 +30,7 @@ HEADER = ["landmark_id,images"]
 )  # fmt: skip
 @published_at(PAGE)
 def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
-    """1,580,470 photographs of 81,313 landmarks; no halves are published for them.
+    """1,580,470 photographs of 81,313 landmarks; no split is published for them.
 
     A line of the list has a landmark's number and the names of its images, separated by spaces; the image 0a1b2c... is
     train/0/a/1/0a1b2c....jpg.

@@ -50,7 +50,7 @@ class OmniglotParams(Params):
     may_be_mirrored=False,
 )
 def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
-    """Handwritten characters by 20 people each; a class is a character of an alphabet."""
+    """Handwritten characters, each drawn by 20 people; a class is a character of an alphabet."""
     if not params.place:
         raise Problem("No folder or archive is chosen for Omniglot.", kept="Nothing was started.", todo="Choose one.")
     path = typed_path(params.place)
