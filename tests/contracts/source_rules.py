@@ -17,9 +17,9 @@ HEAVY = {"torch", "torchvision", "faiss", "umap", "pynndescent", "numba", "sklea
 }
 SQLITE = {"sqlite3", "sqlite_utils", "pysqlite3"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-LAYERS = "## What a room may import"
+LAYERS = "## What a package may import"
 LAYERS_OF_THE_WINDOW = "## What a folder of the window may import"
-ROOMS_OF_FOLDERS = "## The rooms of a folder"
+ROOMS_OF_FOLDERS = "## Subpackages"
 PAGES = f"{PACKAGE}.ui.pages."
 STARTERS = {"subprocess", "multiprocessing", "concurrent", "_thread"}
 STARTING_NAMES = {"QThread", "QThreadPool", "QRunnable", "QProcess", "QtConcurrent", "ThreadPoolExecutor"} | {
