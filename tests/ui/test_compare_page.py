@@ -258,7 +258,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     assert head[:4] == ["Method", "Backbone", "d", "R@1 %"]
     assert ["Cross-Entropy", "ResNet-50"] in [row[:2] for row in rows]
     assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
-    assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
+    assert "“<b>Birds</b>”: This run's embeddings have 100 dimensions, the table's 2048." in panel.notes.text()
     assert "Ours: best epoch of each run, mean over n seeds." in panel.notes.text()
     assert "the images themselves are not compared" in panel.notes.text()
 

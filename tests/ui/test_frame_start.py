@@ -61,7 +61,7 @@ def test_the_window_is_painted_and_closes_and_without_a_word_opens_the_workspace
     assert (usual / "workspace.db").exists()
     assert not last.exists()
     (log,) = (tmp_path / "state").rglob("window.log")
-    assert f"The workspace {last}, which was open last, is not there" in log.read_text("utf-8")
+    assert f"The workspace {last}, which was open last, cannot be found" in log.read_text("utf-8")
 
 
 def test_what_is_asked_for_comes_before_the_last_workspace_and_that_before_the_usual_one(tmp_path, monkeypatch):

@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(qtbot, session
     (tmp_path / "old.csv").mkdir()
     shown.actions.save_to(tmp_path / "old.csv")
     qtbot.waitUntil(lambda: len(notices) == 1)
-    assert "is a folder, and no file" in str(notices[0])
+    assert "is a folder, not a file" in str(notices[0])
     shown.actions.save_to(tmp_path / "gone" / "classes.csv")
     qtbot.waitUntil(lambda: len(notices) == 2)
     assert "could not be written" in str(notices[1])

@@ -39,7 +39,7 @@ def test_both_ends_of_the_longest_stretch_with_pce_above_ce_have_letters(pce, fo
     known = curves(ce=[1, 1, 1, 1, 1], pce=pce)
     assert crossings(known) == found
     (text,) = said(known)
-    assert f"points, {where}. It may be" in text
+    assert f"points, {where}. Possible reason:" in text
 
 
 def test_where_ce_and_spce_come_together_or_cross_has_the_next_letter():

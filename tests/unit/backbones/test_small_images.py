@@ -46,7 +46,7 @@ def test_the_small_stem_does_not_go_with_published_weights():
 )
 def test_images_that_are_too_small_are_a_problem_of_their_size(name, params, side, least):
     model = build_model(name, params, EmbeddingParams(dim=10), 3)
-    with pytest.raises(Problem, match=f"Images of {side} px are too small.*from about {least} px on") as raised:
+    with pytest.raises(Problem, match=f"Images of {side} px are too small.*needs about {least} px or more") as raised:
         model(torch.rand(4, 3, side, side))
     assert raised.value.field == "dataset.image_size"
     assert model.training

@@ -480,7 +480,7 @@ def test_an_unfinished_run_that_does_not_count_is_said_to_be_left_out(workspace)
     found = look(workspace)
     assert list(found.summaries[0].values) == [1]
     said = " ".join(found.guards)
-    assert "so left out beside the other runs of the group: runs 2 (failed, epoch 0 of 10), 3 (stopped" in said
+    assert "so left out of the group: runs 2 (failed, epoch 0 of 10), 3 (stopped" in said
     assert "only the newest counts" not in said, "run 2 is the newer one, and does not count"
     assert "may not be the last" not in said
     assert "may not be the last: runs 2 (failed, epoch 0 of 10), 3" in " ".join(look(workspace, at=1).guards)

@@ -26,7 +26,7 @@ def test_a_pipe_or_a_link_to_one_is_not_replaced(tmp_path, is_link):
     os.mkfifo(pipe)
     if is_link:
         path.symlink_to(pipe)
-    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"), files.named_file(path) as file:
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, not a file"), files.named_file(path) as file:
         file.write(b"scores")
     assert stat.S_ISFIFO(path.stat().st_mode)
     assert sorted(tmp_path.iterdir()) == sorted({pipe, path})
@@ -35,20 +35,20 @@ def test_a_pipe_or_a_link_to_one_is_not_replaced(tmp_path, is_link):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_that_was_chosen_in_a_dialog_is_not_replaced_either(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, not a file"):
         RunConfig().to_toml(tmp_path / "pipe")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_a_folder_is_named_as_one(tmp_path):
-    with pytest.raises(Problem, match="is a folder, and no file"), files.chosen_file(tmp_path) as file:
+    with pytest.raises(Problem, match="is a folder, not a file"), files.chosen_file(tmp_path) as file:
         file.write(b"scores")
     assert list(tmp_path.parent.glob(".*.part")) == []
 
 
 @pytest.mark.skipif(not Path(os.devnull).exists(), reason="this system's null device has no path")
 def test_a_device_is_refused():
-    with pytest.raises(Problem, match="is a device, a pipe or a socket, and no file"):
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, not a file"):
         files.check_place(Path(os.devnull))
 
 

@@ -100,7 +100,7 @@ def test_on_windows_a_file_that_another_program_reads_for_a_moment_is_still_repl
     monkeypatch.setattr(parts, "POSIX", False)
     monkeypatch.setattr(parts, "PAUSE", 0.0)
     monkeypatch.setattr(Path, "replace", refused_at_first)
-    whole = contextlib.nullcontext() if refusals == 3 else pytest.raises(Problem, match="close the program that holds")
+    whole = contextlib.nullcontext() if refusals == 3 else pytest.raises(Problem, match="close the program")
     with whole, files.atomic_write(tmp_path / "note.json") as file:
         file.write(b"new")
     assert (tmp_path / "note.json").read_bytes() == (b"new" if refusals == 3 else b"old")

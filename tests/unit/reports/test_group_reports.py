@@ -193,7 +193,7 @@ def test_papers_rows_stand_beside_the_means_of_groups(workspace):
     assert own[:3] == ("Birds (here, n = 3)", "resnet50", "100")
     assert own[paper.head.index("R@1 %")] == "63.0"
     assert paper.strong == {len(paper.rows) - 1}
-    assert "“Birds”: This run's embeddings have 100 numbers, the table's 2048." in sentences(found)
+    assert "“Birds”: This run's embeddings have 100 dimensions, the table's 2048." in sentences(found)
 
 
 def test_sections_of_one_run_are_about_the_first(workspace, runs):
@@ -346,7 +346,7 @@ def test_a_report_that_another_program_holds_open_is_said(workspace, runs, tmp_p
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(files.Path, "replace", held)
-    with pytest.raises(Problem, match="close the program that holds it"):
+    with pytest.raises(Problem, match="close the program that has it open"):
         reports.write_report(workspace, runs, tmp_path / "out", ["csv"], ("runs",))
     assert list((tmp_path / "out").rglob("*.*")) == []
 

@@ -50,7 +50,7 @@ def test_every_table_is_whole_and_names_what_exists():
         ("Supplement, Table 4", "cars", "MS-CCP-L", "MAP@R", 19.85), ("Table 1", "cifar10", "PSCE simplex (batch 32)",
         "linear/top-1", 96.2), ("Supplement, Table 1", "cub", "RankMI", "NMI", 72.8),
         ("Table 3", "folder", "PSCE simplex (120 epochs)", "linear/top-1", 76.7),
-        ("Table of 384 numbers", "cars", "Hyp-DINO, before the head", "recall@1", 89.2),
+        ("Table of 384 dimensions", "cars", "Hyp-DINO, before the head", "recall@1", 89.2),
         ("Table of 128 dimensions", "sop", "Hyp-ViT", "recall@10", 94.9),
         ("Table 4", "sop", "ICE, 45 × 4", "recall@100", 95.3), ("Table 5", "sop", "ICE, N = 100", "recall@10", 88.2),
         ("Table 6", "sop", "ICE, 64", "recall@1", 72.6), ("Table 5", "cifar100", "SCE, two views", "classifier/top-1",
@@ -80,7 +80,7 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     halves = Choice(name="classes")
     assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
         "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 dimensions",
-        "Table of 384 numbers",
+        "Table of 384 dimensions",
     }  # fmt: skip
     assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
     assert not beside(run_of("cub", Choice(name="official")), metrics)
@@ -127,7 +127,7 @@ def test_other_images_of_a_thousand_classes_are_said_beside_imagenets_table():
 def test_what_differs_is_said():
     config = run_of("cub", Choice(name="classes"), backbone=Choice(name="resnet50"))
     ce = next(each for each in beside(config, {"recall@1": 0.5}) if each.source == "Table 4")
-    assert ce.differences(config, {}, ()) == ["This run's embeddings have 100 numbers, the table's 2048."]
+    assert ce.differences(config, {}, ()) == ["This run's embeddings have 100 dimensions, the table's 2048."]
     other = config.model_copy(
         update={"embedding": EmbeddingParams(dim=2048), "backbone": Choice(name="conv4"),
                 "evaluation": EvaluationParams(distance="l2")}

@@ -106,7 +106,7 @@ def test_other_images_are_refused_with_the_difference():
     with pytest.raises(Problem, match=r"35 of 35 differ by more than 1% of their length, the largest difference is \d"):
         unchanged_scores(evaluation, rows, other, Search(evaluation))
     wider = Network(PICTURES.__getitem__, lambda pixels: np.zeros((len(pixels), 9), np.float32), SIDE)
-    with pytest.raises(Problem, match="have 9 numbers, the stored ones 6"):
+    with pytest.raises(Problem, match="have 9 dimensions, the stored ones 6"):
         unchanged_scores(evaluation, rows, wider, Search(evaluation))
     broken = Network(PICTURES.__getitem__, lambda pixels: np.full((len(pixels), 6), np.nan, np.float32), SIDE)
     with pytest.raises(Problem, match="Unchanged: the network gives embeddings that are not finite"):

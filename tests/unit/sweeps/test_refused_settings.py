@@ -45,8 +45,8 @@ def test_what_cannot_be_trained_is_not_counted_and_said_with_its_reason(workspac
     sweep, trials = sweeps.one(workspace, number), sweeps.trials(workspace, number)
     assert (runs_in_all(sweep, trials), state_words(sweep, trials)) == (12, "Done")
     shown = table(workspace, number)
-    counted = f"{len(refused)} proposed settings were refused before training, as the fields do not go together or "
-    counted += "with the data, and "
+    counted = f"{len(refused)} proposed settings were refused before training, as the fields do not fit together, "
+    counted += "or do not fit the data, and "
     assert f"{counted}are not counted as trials." in shown
     triplets = ", ".join(str(trial.point) for trial in refused if trial.setting["loss.name"] == "triplet")
     assert [line for line in shown if line.startswith(f"Settings {triplets}, refused: {REASON}")]

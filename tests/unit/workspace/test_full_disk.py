@@ -158,7 +158,7 @@ def another_program(space):
 def test_another_program_is_told_why_it_cannot_open_it(space):
     with Workspace(space):
         said = another_program(space)
-    assert "lets no other in" in said, said
+    assert "keeps the workspace locked" in said, said
 
 
 @pytest.mark.usefixtures("qapp")

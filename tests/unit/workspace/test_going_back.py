@@ -70,7 +70,7 @@ def test_on_windows_which_replaces_no_open_file_the_database_comes_back_too(olde
 
     monkeypatch.setattr(parts, "POSIX", False)
     monkeypatch.setattr(Path, "replace", refuse_what_is_open)
-    with (older / "workspace.db").open("rb"), pytest.raises(Problem, match="close the program that holds it"):
+    with (older / "workspace.db").open("rb"), pytest.raises(Problem, match="close the program that has it open"):
         go_back(older)
     assert pending(older / "workspace.db") == []
     assert "Open it with the older Workbench" in go_back(older)
@@ -100,7 +100,7 @@ def test_a_damaged_copy_and_none_are_refused(older):
 def test_the_doctor_tells_of_the_upgrade_and_how_to_go_back(older):
     steps = pending(older / "workspace.db")
     told = CliRunner().invoke(cli, ["doctor", "--workspace", str(older)]).output
-    assert "made by an older Workbench" in told
+    assert "made by an older version of Workbench" in told
     assert copies(older)[0].name in told
     assert "--go-back" in told
     both = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back", "--repair"])

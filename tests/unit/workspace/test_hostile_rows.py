@@ -363,7 +363,7 @@ def test_an_evaluation_by_no_known_distance_is_left_out_and_named(space, capsys)
         assert "the distance of an evaluation" in workspace.run(1).unread
         assert workspace.run(2).unread == ""
         assert workspace.has_evaluation(2), "it was not deleted"
-        with pytest.raises(Problem, match="Workbench knows no such distance"):
+        with pytest.raises(Problem, match="its distance is unknown"):
             workspace.evaluation(2)
     assert main(["geometry", "1", "-w", str(space)]) == 0
     assert main(["export", "1", "-w", str(space), "--format", "npy"]) == 0

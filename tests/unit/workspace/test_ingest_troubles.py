@@ -112,7 +112,7 @@ def test_two_workspaces_import_one_live_run(whole, tmp_path):
         ingest(first, run)
         assert rows(first) == rows(second) == whole
         first.take_over(1)
-        with pytest.raises(Problem, match="went on in this workspace"):
+        with pytest.raises(Problem, match="was continued in this workspace"):
             ingest(first, run)
         assert ingest(second, run).status == "done"
 

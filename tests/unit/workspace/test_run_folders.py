@@ -214,7 +214,7 @@ def test_a_folder_that_went_on_twice_is_one_run(workspace, folder, tmp_path):
 def test_a_run_that_went_on_here_takes_nothing_more(workspace, folder):
     ingest(workspace, folder)
     workspace.take_over(1)
-    with pytest.raises(Problem, match="went on in this workspace"):
+    with pytest.raises(Problem, match="was continued in this workspace"):
         ingest(workspace, folder)
 
 

@@ -113,7 +113,7 @@ def test_a_settled_run_that_went_on_here_still_takes_nothing_more(workspace, fol
     for _ in range(2):
         ingest(workspace, folder)
     workspace.take_over(1)
-    with pytest.raises(Problem, match="went on in this workspace"):
+    with pytest.raises(Problem, match="was continued in this workspace"):
         ingest(workspace, folder)
 
 
