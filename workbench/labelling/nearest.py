@@ -73,7 +73,7 @@ def labelled(stored: Stored) -> Labelled:
     if len(labels) < 2:
         raise Problem(
             "The searched images of this evaluation are of fewer than two classes.", kept="Nothing was labelled.",
-            todo="Choose a run whose test half has more.",
+            todo="Choose a run whose test set has more.",
         )  # fmt: skip
     vectors = _compared(stored.embeddings[rows], stored.distance)
     return Labelled(vectors, rows, starts, labels, stored.distance)

@@ -28,7 +28,7 @@ def space(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, space):
-    """Digits of the test half as files, two pictures of noise, one file that is no image."""
+    """Digits of the test set as files, two pictures of noise, one file that is no image."""
     new = tmp_path / "new"
     (new / "deeper").mkdir(parents=True)
     with Workspace(space) as workspace:

@@ -108,7 +108,7 @@ def label(
 ) -> None:  # fmt: skip
     """Suggest a class for each image in FOLDER by the network of run RUN, or none.
 
-    An image gets the class of the nearest image of the run's test half if it is similar enough. Images without a class
+    An image gets the class of the nearest image of the run's test set if it is similar enough. Images without a class
     are put into groups of similar images, each of which may be a new class. To compare with all of your labelled
     images, first test the run on them: `workbench test RUN IMAGES`, and name the new run.
 

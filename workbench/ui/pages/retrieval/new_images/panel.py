@@ -55,7 +55,7 @@ LIST, BESIDE = 3, 2  # stretches
 TITLES = ("Image", "Class", "By", "Group", "Similarity", "Nearest class")
 ONE_AT_A_TIME = "Classes are being suggested for another evaluation."
 WHY = (
-    "Choose a folder of images without labels. Each gets the class of the most similar image of the test half, if it "
+    "Choose a folder of images without labels. Each gets the class of the most similar image of the test set, if it "
     "is similar enough. The others are put into groups of similar images, which may be new classes. Correct the list, "
     "save it, and use it as a data set. No image is changed."
 )
