@@ -10,6 +10,8 @@ _PLAIN = re.compile(rf"[-{MINUS}]?[\d,]+(\.\d+)?")
 _LARGE = re.compile(r"(-?\d{4,})(\.\d+)?")
 _POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")  # a number with a decimal comma
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # may be a thousand and more, with a comma between its digits
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
 
 
@@ -27,6 +29,12 @@ def finite(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [finite(value) for value in data]
     return data
+
+
+def with_point(value: object) -> str:
+    """A number typed with a decimal comma, with a point: "0,05" as "0.05"; empty for all else, and for "1,000"."""
+    text = value.strip() if isinstance(value, str) else ""
+    return text.replace(",", ".") if _COMMA.fullmatch(text) and not _GROUPED.fullmatch(text) else ""
 
 
 def percentage(share: float | None, digits: int = 1) -> str:

@@ -222,6 +222,18 @@ def test_a_wrong_value_is_explained_and_start_is_off(page):
         assert row(page, path).error.text() == ""
 
 
+def test_a_decimal_comma_is_explained_and_becomes_a_point_by_one_click(page):
+    typed(page, "training.lr", "0,0005")
+    assert row(page, "training.lr").error.text() == "Must be a number with a point, not a comma: 0.0005."
+    assert page.beside.mend.text() == "Use 0.0005"
+    page.beside.mend.click()
+    assert page.draft.value("training.lr") == 0.0005
+    assert page.start.isEnabled()
+    typed(page, "training.epochs", "1,5")
+    assert row(page, "training.epochs").error.text() == "Must be a whole number."
+    assert not page.beside.mend.isVisibleTo(page), "1.5 would be refused as well"
+
+
 def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
     typed(page, "training.lr", "x")
     typed(page, "loss.dropout", "-3")
@@ -752,6 +764,8 @@ def test_a_changed_catalog_keeps_the_reasons_and_undo(page, session):
 def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
     qtbot.waitUntil(lambda: found_images(page))
     assert "short side" not in row(page, "dataset.name").aside.text()
+    page.card.show_result(Preflight(**FOUND | {"probe_every": 1}), {})
+    assert page.card.facts["Probe"].text() == "2,048 images at every step, about 19% of the training time"
     page.card.show_result(Preflight(**FOUND | {"kept_side": 512}), {})
     assert "short side at most 512" in row(page, "dataset.name").aside.text()
 

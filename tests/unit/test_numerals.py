@@ -15,6 +15,7 @@ from workbench.numerals import (
     raised,
     same_decimals,
     significant,
+    with_point,
 )
 
 
@@ -115,3 +116,23 @@ def test_large_numbers_of_an_axis_have_separated_thousands(number, shown):
 )
 def test_numbers_in_a_row_are_written_by_their_ends(numbers, shown):
     assert numbers_in_words(numbers) == shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [
+        ("0,0005", "0.0005"),
+        (" -1,5 ", "-1.5"),
+        (",5", ".5"),
+        ("1,5e-3", "1.5e-3"),
+        ("0,125", "0.125"),
+        ("1,000", ""),
+        ("1,000,000", ""),
+        ("0.5", ""),
+        ("1, 2", ""),
+        ("fast", ""),
+        (0.5, ""),
+    ],
+)
+def test_a_number_with_a_decimal_comma_gets_a_point_unless_it_may_be_a_thousand(typed, number):
+    assert with_point(typed) == number

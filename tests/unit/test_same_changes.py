@@ -51,6 +51,7 @@ def test_a_name_that_is_given_is_taken_as_it_is():
         ("lr", "lr: Write it as FIELD=VALUE."),
         ("training.rate=1", "training.rate: There is no such field."),
         ("training.lr=much", "training.lr: Must be a number."),
+        ("training.lr=0,05", "training.lr: Must be a number with a point, not a comma: 0.05."),
         ("seed+=much", "seed: Write it as seed+=NUMBER, with a whole number."),
         ("seed+=-1", "seed: Write it as seed+=NUMBER, with a whole number."),
         ("seed+=4294967295", "seed: Write it as seed+=NUMBER, with a whole number."),

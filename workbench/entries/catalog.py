@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, create_model
 from workbench import files, plugins, registry
 from workbench.files import parts
 from workbench.files.resources import shipped
+from workbench.numerals import with_point
 from workbench.params import Params
 from workbench.problem import Problem
 
@@ -276,7 +277,8 @@ def _sentence(error: dict[str, Any]) -> str:
         case "int_parsing" | "int_type" | "int_from_float":
             return "Must be a whole number."
         case "float_parsing" | "float_type" | "finite_number":
-            return "Must be a number."
+            point = with_point(error.get("input"))
+            return f"Must be a number with a point, not a comma: {point}." if point else "Must be a number."
         case "bool_parsing" | "bool_type":
             return "Must be true or false."
         case "string_type":

@@ -6,7 +6,9 @@ from typing import Any
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
 from workbench.files import typed_path
+from workbench.numerals import with_point
 from workbench.ui.pages.setup.model.draft import Draft
+from workbench.ui.pages.setup.model.fields import GROUPS
 
 Repair = tuple[str, str, Any]  # words of its button, path to set, value
 
@@ -30,7 +32,7 @@ def missing(draft: Draft) -> dict[str, str]:
 
 def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, Repair]:
     """One-click repairs of errors and warnings, by path."""
-    offered: dict[str, Repair] = {}
+    offered = _with_points(draft, errors)
     samplers = catalogs.names(draft.catalog, "sampler")
     others = [name for name in samplers if catalogs.fact(draft.catalog, "sampler", name, "images_of_class")]
     if "sampler.name" in errors and draft.values["sampler"]["name"] in samplers and others:
@@ -45,6 +47,17 @@ def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, Repair]:
         offered["backbone.weights_file"] = ("Use the file", "backbone.weights", "file")
     if "embedding.dim" in errors and (size := _fitting_size(draft)):
         offered["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
+    return offered
+
+
+def _with_points(draft: Draft, errors: dict[str, str]) -> dict[str, Repair]:
+    """A number with a decimal comma, as a German keyboard has it, with a point."""
+    offered: dict[str, Repair] = {}
+    for group in GROUPS if errors else ():
+        for path, field in draft.fields(group).items():
+            point = with_point(draft.value(path)) if path in errors and field.get("type") == "number" else ""
+            if point:
+                offered[path] = (f"Use {point}", path, float(point))
     return offered
 
 

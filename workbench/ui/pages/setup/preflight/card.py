@@ -301,4 +301,5 @@ def _probe(result: "Preflight") -> str:
     share = percentage(result.probe_share, 0) if result.probe_share >= 0.01 else "under 1%"
     about = "" if share.startswith("under") else "about "
     time = f"{about}{share} of the training time"
-    return f"{result.probe_images:,} images every {result.probe_every:,} steps, {time}"
+    when = "at every step" if result.probe_every == 1 else f"every {result.probe_every:,} steps"
+    return f"{result.probe_images:,} images {when}, {time}"
