@@ -82,19 +82,21 @@ def store_run(
     k: int = 20,
     name: str = "Small",
     config: RunConfig | None = None,
+    paths: Sequence[str] = (),
 ) -> SmallRun:
     """Store a run with one evaluation for each of `embeddings` (epochs 1, 2, ...; two of blobs by default).
 
-    `probes` has the embeddings of the training images of each of them; `config` is by default one of that name alone.
+    `probes` has the embeddings of the training images of each of them; `config` is by default one of that name alone,
+    and the paths have the name of the class.
     """
     n = len(labels)
     names = class_names or tuple(f"class {each:02}" for each in range(int(labels.max()) + 1))
     ids = np.arange(n, dtype=np.int64) * 1_000_003 + 2**40
-    paths = [f"{names[label]}/{row:05}.png" for row, label in enumerate(labels.tolist())]
+    named = list(paths) or [f"{names[label]}/{row:05}.png" for row, label in enumerate(labels.tolist())]
     if pictures is None:
         rng = np.random.default_rng(0)
         pictures = rng.integers(0, 256, (n, 8, 8, 1), dtype=np.uint8)
-    images = Images(paths, labels, names, ids, f"{name}-{n}", pictures.shape[1], pictures.shape[3])
+    images = Images(named, labels, names, ids, f"{name}-{n}", pictures.shape[1], pictures.shape[3])
     pixels = workspace.path / f"pixels-{name}-{images.image_size}.npy"
     with atomic_write(pixels) as file:  # a page may be reading that of the run before
         np.save(file, pictures)

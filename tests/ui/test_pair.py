@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPixmap, QWheelEvent
 from PySide6.QtTest import QTest
@@ -13,6 +14,7 @@ from tests.played_threads import PlayedThreads
 from tests.ui.browsed import at_rest, open_page, open_trained
 from tests.ui.small_run import blobs, store_run
 from workbench.colours import OKABE_ITO
+from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.running.search.image_search import Answer
 from workbench.running.search.saliency import PairSaliency, Saliency
@@ -346,4 +348,64 @@ def test_the_saved_picture_is_a_png_of_both(qtbot, page, tmp_path, monkeypatch):
     assert QImage(str(target)).size() == dialog.both.grab().toImage().size()
     assert Path(asked[0][2]).name == f"pair-of-run-{page.pairs.model.ranking.run_id}.png"
     assert dialog.both.isAncestorOf(dialog.source), "pictures of two runs could not be told apart"
+    dialog.close()
+
+
+@pytest.fixture
+def boxed(qtbot, session, workspace, tmp_path):
+    """boxed(file): the Retrieval page on a run of boxes in one file of 80 x 20 px."""
+
+    def opened(file):
+        params = {"name": "csv", "file": str(tmp_path / "list.csv"), "box": "left top width height"}
+        config = RunConfig.model_validate({"name": "Boxes", "dataset": params})
+        paths = [f"{file}#{2 * number},2,16,16" for number in range(len(LABELS))]
+        session.show_run(store_run(workspace, LABELS, config=config, paths=paths).run_id)
+        return open_page(qtbot, session, (960, 700))
+
+    Image.new("RGB", (80, 20)).save(tmp_path / "street.png")
+    return opened
+
+
+def shape(picture):
+    return round(picture.place.width() / picture.place.height(), 1)
+
+
+def test_the_whole_files_of_boxes_are_shown_with_the_boxes(qtbot, boxed, monkeypatch):
+    monkeypatch.setattr(pair_model, "pair_saliency", saliency_of)
+    page = boxed("street.png")
+    page.result.beside.click()
+    dialog = page.pairs.dialog
+    sides = dialog.query.picture, dialog.neighbour.picture
+    qtbot.waitUntil(dialog.whole.isVisible)
+    qtbot.waitUntil(lambda: [shape(side) for side in sides if not side.place.isEmpty()] == [1.0, 1.0])
+    dialog.whole.click()
+    qtbot.waitUntil(lambda: [shape(side) for side in sides] == [4.0, 4.0])
+    dialog.saliency.click()
+    qtbot.waitUntil(lambda: page.pairs.model.saliency is not None)
+    assert not dialog.whole.isChecked()
+    assert [shape(side) for side in sides] == [1.0, 1.0]
+    dialog.whole.click()
+    assert not page.pairs.model.wanted, "saliency is drawn over what the network sees"
+    assert [shape(side) for side in sides] == [4.0, 4.0]
+    dialog.close()
+
+
+def test_a_whole_file_that_is_gone_is_named_and_what_was_cut_from_it_stays(qtbot, session, boxed):
+    said = []
+    session.noticed.connect(lambda problem: said.append(str(problem)))
+    page = boxed("gone.png")
+    page.result.beside.click()
+    dialog = page.pairs.dialog
+    qtbot.waitUntil(dialog.whole.isVisible)
+    dialog.whole.click()
+    qtbot.waitUntil(lambda: any("gone.png" in sentence for sentence in said))
+    assert shape(dialog.query.picture) == 1.0
+    dialog.close()
+
+
+def test_images_that_are_no_boxes_have_no_whole_files_to_show(qtbot, page):
+    page.result.beside.click()
+    dialog = page.pairs.dialog
+    qtbot.waitUntil(lambda: not dialog.query.picture.place.isEmpty())
+    assert not dialog.whole.isVisible()
     dialog.close()

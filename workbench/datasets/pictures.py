@@ -6,8 +6,10 @@ import numpy as np
 
 from workbench.datasets.cache.encoded_images import ENDING, EncodedImages
 from workbench.datasets.cache.pixel_blocks import Blocks
+from workbench.datasets.images.image_parts import WholeFiles
 from workbench.datasets.images.loader import WHOLE, BadImage, load, on_disk
 from workbench.files.unreadable import NO_ARRAY
+from workbench.names import visible_name
 from workbench.problem import Problem
 
 LARGEST = 4096  # px: the side of an image in a cache, at most
@@ -23,12 +25,15 @@ class Pictures:
         originals: sample id -> file, named as in ImageSet; empty for data sets in one file.
         any_images: False for embeddings that were imported without images.
         bits: that 16-bit grey files use, as the data set was read.
+        parts: sample id -> name of the part of a file that the image is, and where the files are; None: they are no
+            parts.
     """
 
     def __init__(
         self, rows: dict[int, int], pixels: Path | None, originals: dict[int, Path], any_images: bool = True,
-        bits: int = WHOLE,
+        bits: int = WHOLE, parts: tuple[dict[int, str], WholeFiles] | None = None,
     ) -> None:  # fmt: skip
+        self._parts = parts
         self._rows, self._originals, self._any_images, self._bits = rows, originals, any_images, bits
         self._pixels = None if pixels is None else _mapped(pixels)
         self._blocks = None if pixels is None or self._pixels is None else Blocks(pixels)
@@ -59,6 +64,30 @@ class Pictures:
         small = self.thumbnail(sample_id)
         times = max(1, LARGE // max(small.shape[:2]))
         return small.repeat(times, axis=0).repeat(times, axis=1)
+
+    @property
+    def in_boxes(self) -> bool:
+        """Whether the images are boxes in files."""
+        return self._parts is not None
+
+    def in_file(self, sample_id: int) -> np.ndarray:
+        """The whole file that an image was cut from, uint8 [h, w, 3], with the box drawn into it.
+
+        Raises:
+            KeyError: no such sample, or the images are no boxes in files.
+            Problem: the file is missing or cannot be read.
+        """
+        names, files = self._parts or ({}, None)
+        name = names[sample_id]
+        assert files is not None
+        try:
+            return np.asarray(files.drawn(name))
+        except ValueError:
+            raise Problem(f"{visible_name(name)} does not name a box in a file.", kept="The run is kept.") from None
+        except BadImage as reason:
+            raise Problem(
+                f"The file of {visible_name(name)} {reason}.", kept="The run is kept.", todo="Put it back."
+            ) from None
 
     def path(self, sample_id: int) -> Path | None:
         """The path of the original file, which may be missing; None for data sets in one file."""

@@ -366,8 +366,8 @@ class Workspace(Store):
         """Images of a data set by sample id: from the pixel cache, in full from the original file."""
         data = self.dataset(dataset_id)
         with self.reading() as db:
-            bits = samples.bits(db, dataset_id)
-        return samples.pictures(data, self.samples(dataset_id) if data.image_size else None, bits)
+            kind, params = samples.params_of(db, dataset_id)
+        return samples.pictures(data, self.samples(dataset_id) if data.image_size else None, kind, params)
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, which is stored with its samples the first time; `pixels` is its cache, or None."""

@@ -6,7 +6,7 @@ from listeners import silent
 from PIL import Image
 
 from workbench.datasets.cache.pixels import decoded
-from workbench.datasets.images.image_parts import edges
+from workbench.datasets.images.image_parts import WholeFiles, edges, part_name, part_of, whole_files
 from workbench.datasets.images.loader import BadImage
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
@@ -145,3 +145,50 @@ def test_of_an_image_in_two_lines_the_columns_of_boxes_are_asked_for(listed, bui
 
 def test_edges_are_rounded_to_whole_pixels():
     assert edges((0.1, 0.2, 0.25, 0.5), "fractions", 101, 99) == (10, 20, 35, 69)
+
+
+@pytest.mark.parametrize("numbers", QUARTERS)
+def test_the_whole_file_of_a_part_has_its_box_around_the_part(listed, build, tmp_path, numbers):
+    images = listed(build, [["photographs/1.png", "a", *QUARTERS[numbers]]], box_numbers=numbers)
+    drawn = np.asarray(WholeFiles(tmp_path, numbers).drawn(images.paths[0]))
+    plain = np.asarray(Image.open(tmp_path / "photographs/1.png").convert("RGB"))
+    changed = (drawn != plain).any(2)
+    assert drawn.shape == (32, 40, 3)
+    assert changed[12:16, 16:].all(), "four lines above the box"
+    assert changed[16:, 16:20].all(), "and on its left; its other sides are drawn within the image"
+    assert not changed[:12].any()
+    assert not changed[:, :16].any()
+    assert not changed[16:-2, 20:-2].any(), "what the box shows is as it was"
+
+
+def test_a_box_that_leaves_its_file_is_drawn_within_it(tmp_path):
+    Image.new("RGB", (40, 32)).save(tmp_path / "0.png")
+    for box in ((-10, -10, 20, 20), (30, 20, 100, 100), (0, 0, 40, 32)):
+        drawn = np.asarray(WholeFiles(tmp_path, "sizes").drawn(part_name("0.png", box)))
+        assert drawn.shape == (32, 40, 3)
+        assert drawn.any()
+    assert not np.asarray(WholeFiles(tmp_path, "sizes").drawn("0.png#90,90,5,5")).any()
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.png#1,2,3", "#1,2,3,4", "a.png#1,2,0,4", "a.png#1,2,x,4"])
+def test_a_name_without_a_box_names_no_part(name):
+    with pytest.raises(ValueError, match=r"box|number|width"):
+        part_of(name, "sizes")
+
+
+def test_a_part_is_known_by_its_name_also_if_its_file_has_the_same_sign():
+    assert part_of(part_name("a#1/b#2.png", (0.5, 0.25, 0.125, 0.1)), "fractions") == (
+        "a#1/b#2.png",
+        (0.5, 0.25, 0.125, 0.1),
+    )
+
+
+def test_whole_files_are_those_of_a_list_with_boxes_that_is_not_packed(tmp_path):
+    listed = {"file": str(tmp_path / "list.csv"), "box": COLUMNS}
+    assert whole_files("csv", listed) == WholeFiles(tmp_path, "sizes")
+    elsewhere = {"folder": str(tmp_path / "elsewhere"), "box_numbers": "corners", "bits": 12}
+    assert whole_files("csv", listed | elsewhere) == WholeFiles(tmp_path / "elsewhere", "corners", 12)
+    (tmp_path / "packed.zip").write_bytes(b"")
+    for refused in ({"box": ""}, {"file": ""}, {"box_numbers": "other"}, {"folder": str(tmp_path / "packed.zip")}):
+        assert whole_files("csv", listed | refused) is None
+    assert whole_files("folder", listed) is None

@@ -1,21 +1,23 @@
 """Reading the images of a set that are parts of image files: what a box in each of them shows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from threading import local
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from workbench.datasets.images.loader import WHOLE, BadImage, on_disk, picture
+from workbench.colours import OKABE_ITO
+from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, on_disk, picture
 
 Numbers = Literal["sizes", "corners", "fractions"]
 """What the four numbers of a box are, in px of the upright image, from its upper left corner: left, top, width and
 height; left, top, right and bottom; or the first again as fractions of the image's width and height."""
 Box = tuple[float, float, float, float]
 MOST = 1e6  # px
+LINES = 200  # lines of a drawn box side by side would fill the longer side of its image
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,53 @@ class ImageParts:
         return image
 
 
+@dataclass(frozen=True, slots=True)
+class WholeFiles:
+    """The whole files of a data set of parts, by the names of the parts.
+
+    Args:
+        root: the folder.
+        numbers: what the numbers of the boxes are.
+        bits: that 16-bit grey files use, as for `loader.load`.
+    """
+
+    root: Path
+    numbers: Numbers
+    bits: int = WHOLE
+
+    def drawn(self, name: str) -> Image.Image:
+        """The file of the part of this name, RGB, with its box drawn into it.
+
+        Raises:
+            ValueError: no part has such a name.
+            BadImage: the file is missing or cannot be read.
+        """
+        file, box = part_of(name, self.numbers)
+        whole = picture(on_disk(self.root, file), 3, bits=self.bits).copy()
+        left, top, right, bottom = edges(box, self.numbers, *whole.size)
+        line, pen = max(2, max(whole.size) // LINES), ImageDraw.Draw(whole)
+        for out, colour in ((2 * line, "#ffffff"), (line, OKABE_ITO[1])):  # white around it: seen on any image
+            corners = (max(0, left - out), max(0, top - out), right + out - 1, bottom + out - 1)
+            inside = (min(corners[2], whole.width - 1), min(corners[3], whole.height - 1))
+            if corners[0] <= inside[0] and corners[1] <= inside[1]:
+                pen.rectangle((*corners[:2], *inside), outline=colour, width=line)
+        return whole
+
+
+def whole_files(dataset: str, params: Mapping[str, Any]) -> WholeFiles | None:
+    """The whole files of a data set by the parameters of a recorded config.
+
+    None if its images are no parts, or the files are in an archive.
+    """
+    place = params.get("folder") or (params.get("file") and Path(str(params["file"])).parent)
+    numbers = params.get("box_numbers", "sizes")  # the default is not recorded
+    if dataset != "csv" or not params.get("box") or not place or numbers not in get_args(Numbers):
+        return None
+    if Path(place).is_file():
+        return None
+    return WholeFiles(Path(place), numbers, bits_of(params))
+
+
 def edges(box: Box, numbers: Numbers, width: int, height: int) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of a box in an image of `width` x `height` px, rounded to whole px."""
     left, top, third, fourth = box
@@ -93,3 +142,11 @@ def _number(cell: str) -> float:
 def part_name(file: str, box: Box) -> str:
     """The name of a part of a file, which has its numbers: "street.jpg#10,20,64,48"."""
     return f"{file}#{','.join(format(number, '.10g') for number in box)}"
+
+
+def part_of(name: str, numbers: Numbers) -> tuple[str, Box]:
+    """The file and the box of a part's name. Raises ValueError for a name that `part_name` does not give."""
+    file, _, cells = name.rpartition("#")
+    if not file or cells.count(",") != 3:
+        raise ValueError(f"{name!r} does not name a box")
+    return file, box_of(cells.split(","), numbers)

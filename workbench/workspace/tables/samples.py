@@ -1,7 +1,7 @@
 """Data sets and their samples: read over a connection of the workspace, and stored by the first run on them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,32 +79,40 @@ def no_samples() -> Samples:
     return Samples(ids=ids, rows=rows, labels=labels, paths=[], official=[])
 
 
-def bits(db: Connection, dataset_id: int) -> int:
-    """The bits that its 16-bit grey files use, by the config of a run: they are part of what identifies a data set."""
+def params_of(db: Connection, dataset_id: int) -> tuple[str, dict[str, Any]]:
+    """The name of the data set's kind and its parameters by the config of a run; an empty name if none is recorded."""
     from workbench.config import BadConfig, RunConfig
-    from workbench.datasets.images.loader import WHOLE, bits_of
 
     row = db.execute("select config from runs where dataset_id = ? limit 1", (dataset_id,)).fetchone()
     if row is None:
-        return WHOLE
+        return "", {}
     try:
-        return bits_of(RunConfig.recorded(str(row[0])).dataset.params)
+        chosen = RunConfig.recorded(str(row[0])).dataset
     except BadConfig:
-        return WHOLE
+        return "", {}
+    return chosen.name, chosen.params
 
 
-def pictures(data: Dataset, columns: Samples | None, bits: int) -> "Pictures":
+def pictures(data: Dataset, columns: Samples | None, kind: str, params: dict[str, Any]) -> "Pictures":
     """Images of a data set by sample id: from the pixel cache, in full from the original file; None: it has none.
 
-    `bits` are those that its 16-bit grey files use.
+    `kind` and `params` are those of `params_of`: by them a grey file of 16 bits is read as it was, and a box is found
+    in its file.
     """
+    from workbench.datasets.images.image_parts import whole_files
+    from workbench.datasets.images.loader import bits_of
     from workbench.datasets.pictures import Pictures
 
     if columns is None:
         return Pictures({}, None, {}, any_images=False)
-    ids = columns.ids.tolist()
+    ids, bits = columns.ids.tolist(), bits_of(params)
     files = dict(zip(ids, originals(data.root, columns.paths), strict=True)) if data.root else {}
-    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files, bits=bits)
+    rows = dict(zip(ids, columns.rows.tolist(), strict=True))
+    whole = None if data.root else whole_files(kind, params)
+    if whole is None:
+        return Pictures(rows, data.pixels, files, bits=bits)
+    originals(str(whole.root), columns.paths)  # refuses a name that leads out of the folder
+    return Pictures(rows, data.pixels, files, bits=bits, parts=(dict(zip(ids, columns.paths, strict=True)), whole))
 
 
 def store_dataset(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:

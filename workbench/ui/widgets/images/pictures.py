@@ -81,6 +81,15 @@ class PictureLoader(QObject):
         """The path of an image's own file, which may be missing; None: it has none, or no picture was loaded yet."""
         return None if self._pictures is None else self._pictures.path(sample_id)
 
+    @property
+    def in_boxes(self) -> bool:
+        """Whether the images are boxes in files; false until the first pictures are loaded."""
+        return self._pictures is not None and self._pictures.in_boxes
+
+    def read_in_file(self, sample_id: int, size: int, then: Callable[[QImage], None]) -> None:
+        """Read the file that an image was cut from, with its box, on a thread; the message bar says why that fails."""
+        self._look_up("Read a file", lambda pictures: as_image(pictures.in_file(sample_id), size), then)
+
     def read_whole(self, sample_id: int, then: Callable[[QImage], None]) -> None:
         """Read an image in its full size on a thread; the message bar says why that fails."""
         self._look_up("Read an image", lambda pictures: unscaled(pictures.full(sample_id)), then)

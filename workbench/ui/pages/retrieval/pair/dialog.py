@@ -35,6 +35,9 @@ TIP = (
     "again. Orange: the similarity falls without this part; blue: it rises. The images are shown as the network "
     "sees them. (S)"
 )
+WHOLE = "Whole files"
+WHOLE_TIP = "Show the files that the two images were cut from, with their boxes"
+KEPT = 16  # whole files that are kept, to be seen again at once
 WORKING = "Computing… The Activity panel has its progress and Cancel."
 
 
@@ -62,6 +65,7 @@ class PairDialog(MainButtonDialog):
         super().__init__(parent)
         self.model, self._loader = model, loader
         self._own: tuple[OwnImage, QPixmap] | None = None
+        self._whole: dict[tuple[int, int], QPixmap | None] = {}  # by evaluation and sample id; None while it is read
         self.setObjectName("retrieval-pair")
         self.setWindowTitle("Query and neighbour")
         open_at(self, theme.text_px(960), theme.text_px(620))
@@ -74,6 +78,9 @@ class PairDialog(MainButtonDialog):
         self.facts = label("", wrap=True)
         self.saliency = QCheckBox(SALIENCY)
         self.saliency.setToolTip(TIP)
+        self.whole = QCheckBox(WHOLE)
+        self.whole.setToolTip(WHOLE_TIP)
+        self.whole.hide()
         self.scale = HeatScale()
         self.state = label("", "caption", wrap=True)
         self.before = icon_button("caret-left", own_keys("Previous neighbour (Left)"))
@@ -85,16 +92,18 @@ class PairDialog(MainButtonDialog):
         self.save.setToolTip("Save both images as shown, with their run, as PNG")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
+        shown = self.saliency, self.whole, self.scale
         column = QVBoxLayout(self)
         self.both = QWidget()
         in_column(self.source, (in_row((self.query, 1), (self.neighbour, 1), spacing=12), 1), on=self.both, spacing=6)
         column.addWidget(self.both, 1)
         column.addLayout(in_row(self.before, self.place, self.after, (self.facts, 1), spacing=8))
-        column.addLayout(in_row(self.saliency, self.scale, (self.state, 1), self.copy, self.save, buttons, spacing=12))
+        column.addLayout(in_row(*shown, (self.state, 1), self.copy, self.save, buttons, spacing=12))
         self._connect()
 
     def _connect(self) -> None:
         self.saliency.toggled.connect(self.model.want)
+        self.whole.toggled.connect(self._show_whole)
         self.before.clicked.connect(self._step_back)
         self.after.clicked.connect(self._step_on)
         self.copy.clicked.connect(self.copy_pair)
@@ -120,6 +129,8 @@ class PairDialog(MainButtonDialog):
         self.before.setEnabled(model.position > 0)
         self.after.setEnabled(model.position < len(ranking.near) - 1)
         self.saliency.setChecked(model.wanted)
+        if model.wanted:
+            self.whole.setChecked(False)  # saliency is drawn over what the network sees
         self._say(ranking)
         wanted = [near.sample_id, *([] if isinstance(ranking.query, OwnImage) else [ranking.query])]
         self._loader.request(PLACE, wanted, SIDE)
@@ -142,6 +153,7 @@ class PairDialog(MainButtonDialog):
         ranking, near, saliency = self.model.ranking, self.model.neighbour, self.model.saliency
         if ranking is None or near is None:
             return
+        self.whole.setVisible(self._loader.in_boxes)
         if saliency is not None:
             largest = saliency.largest
             self._draw_saliency(self.query.picture, saliency.query, largest)
@@ -160,7 +172,31 @@ class PairDialog(MainButtonDialog):
         return self._own[1]
 
     def _draw_sample(self, picture: PairPicture, sample_id: int) -> None:
-        picture.show_picture(self._loader.pixmap(sample_id, SIDE), self._loader.absent(sample_id) or "…")
+        shown = self._whole_file(sample_id) if self.whole.isChecked() else None
+        shown = shown or self._loader.pixmap(sample_id, SIDE)
+        picture.show_picture(shown, self._loader.absent(sample_id) or "…")
+
+    def _whole_file(self, sample_id: int) -> QPixmap | None:
+        """The file that the image was cut from, with its box; it is read once, and until then there is none."""
+        assert self.model.ranking is not None
+        key = self.model.ranking.evaluation_id, sample_id
+        if key not in self._whole and self._loader.in_boxes:
+            self._whole[key] = None
+            if len(self._whole) > KEPT:
+                del self._whole[next(iter(self._whole))]
+            self._loader.read_in_file(sample_id, SIDE, partial(self._take_whole, key))
+        return self._whole.get(key)
+
+    def _take_whole(self, key: tuple[int, int], file: QImage) -> None:
+        self._whole[key] = QPixmap.fromImage(file)
+        self._draw_pictures()
+
+    def _show_whole(self, on: bool) -> None:
+        """Show the whole files, or the images alone again; what failed before is tried again."""
+        self._whole = {key: file for key, file in self._whole.items() if file is not None}
+        if on:
+            self.saliency.setChecked(False)
+        self._draw_pictures()
 
     @staticmethod
     def _draw_saliency(picture: PairPicture, part: Saliency, largest: float) -> None:
