@@ -58,7 +58,8 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
     """List the suspects of an evaluation, the surest first; a sample is listed once.
 
     Of the suspected labels those come first whose image has a near-copy with another label, which is then suggested:
-    the votes of a weak network are less sure.
+    the votes of a weak network are less sure. The neighbours of an image say nothing against its label if no other
+    searched image has it: none could vote for it.
 
     Args:
         stored: one evaluation with at least a few neighbours per sample.
@@ -70,9 +71,10 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
     names, classes = np.unique(stored.labels, return_inverse=True)
     own, best, second, suspicion = _standings(stored, names, classes, between)
     close = _Close.of(stored, names)
-    copies = _copies(stored, between)
+    copies = _copies(stored, own, between)
+    contradicted = (suspicion >= least) | (own >= BETWEEN) & (second >= BETWEEN)
     suspects: list[Suspect] = []
-    for row in np.flatnonzero((suspicion >= least) | (own >= BETWEEN) & (second >= BETWEEN)).tolist():
+    for row in np.flatnonzero(contradicted & (_others(stored, classes) > 0)).tolist():
         kind = LABEL if suspicion[row] >= least else AMBIGUOUS
         suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
@@ -139,9 +141,8 @@ def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.nd
 
 def _votes(stored: Stored, classes: np.ndarray, between: Between) -> np.ndarray:
     """The votes [n, v] of the nearest neighbours of each sample, which add up to 1."""
-    near, searched = stored.near[:, :VOTERS], stored.searched()
-    others = np.bincount(classes[searched], minlength=int(classes.max()) + 1)[classes] - searched  # of its class
-    count = np.minimum(near.shape[1], np.maximum(1, others))
+    near = stored.near[:, :VOTERS]
+    count = np.minimum(near.shape[1], np.maximum(1, _others(stored, classes)))
     asked = np.arange(near.shape[1]) < np.maximum(count, min(3, near.shape[1]))[:, None]
     same, weights = classes[near] == classes[:, None], np.ones(len(classes))
     votes = np.zeros(near.shape)
@@ -151,6 +152,12 @@ def _votes(stored: Stored, classes: np.ndarray, between: Between) -> np.ndarray:
         weights = np.maximum((votes * same).sum(1), STRONGEST)
         between()
     return votes
+
+
+def _others(stored: Stored, classes: np.ndarray) -> np.ndarray:
+    """How many other samples of its class are searched for each sample [n]."""
+    searched = stored.searched()
+    return np.asarray(np.bincount(classes[searched], minlength=int(classes.max()) + 1)[classes] - searched)
 
 
 def _shares(stored: Stored, names: np.ndarray, classes: np.ndarray, votes: np.ndarray, part: slice) -> np.ndarray:
@@ -219,11 +226,13 @@ class _Close:
         return float((self.proxies[self.labels == label] @ self.stored.vectors(np.array([row]))[0]).max())
 
 
-def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float]]:
+def _copies(stored: Stored, own: np.ndarray, between: Between) -> dict[int, tuple[int, int, float]]:
     """Samples whose nearest neighbour is a near-copy with another label: row, its row, and how near it is in 0..1.
 
-    Of the two the one with the higher id is listed.
+    Of the two the one is listed whose label has the smaller share `own` [n] of votes, else that with the higher id.
     """
+    order = np.lexsort((stored.sample_ids, -np.round(own, 6)))  # rounded: equal shares are equal on every machine
+    place = np.argsort(order)
     rows = np.arange(len(stored.labels))
     nearest = stored.near[:, 0]
     gaps = stored.gaps(rows, nearest, between)
@@ -232,7 +241,7 @@ def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float
         return {}
     copies: dict[int, tuple[int, int, float]] = {}
     for row in np.flatnonzero((gaps <= COPY_SHARE * typical) & (stored.labels != stored.labels[nearest])).tolist():
-        first, second = sorted((row, int(nearest[row])), key=lambda at: int(stored.sample_ids[at]))
+        first, second = sorted((row, int(nearest[row])), key=lambda at: int(place[at]))
         sureness = 1 - float(gaps[row]) / (COPY_SHARE * typical) / 2
         copies[int(stored.sample_ids[second])] = (second, first, sureness)
     return copies

@@ -137,6 +137,30 @@ def test_a_suspect_with_a_near_copy_comes_before_those_that_only_neighbours_cont
     assert queue[0].suspicion < max(one.suspicion for one in queue if one.other is None)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_of_two_copies_the_one_among_images_of_the_other_label_is_suspected(first):
+    vectors, labels = blobs(TRUE, 0.5, 3, width=12), TRUE.copy()
+    wrong, right = (3, 40) if first else (40, 3)
+    labels[wrong], labels[right] = 2, TRUE[right]
+    vectors[wrong] = vectors[right]
+    copies = [one for one in triage.queue(evaluation(labels, vectors)) if one.other is not None]
+    assert [(one.sample_id - 100, one.label, one.suggested) for one in copies] == [(wrong, 2, TRUE[right])]
+    assert copies[0].other == right + 100
+
+
+@pytest.mark.parametrize("proxies", [False, True])
+def test_neighbours_say_nothing_against_the_label_of_an_image_that_is_alone_with_it(proxies):
+    labels = TRUE.copy()
+    labels[7] = 5
+    vectors = blobs(TRUE, 0.5, 3, width=12)
+    assert 107 not in [one.sample_id for one in triage.queue(evaluation(labels, vectors, proxies=proxies))]
+    labels[8] = 5
+    assert {107, 108} <= {one.sample_id for one in triage.queue(evaluation(labels, vectors))}, "two can contradict"
+    labels[8], vectors[7] = 0, vectors[8]
+    copies = [one for one in triage.queue(evaluation(labels, vectors)) if one.kind == triage.COPY]
+    assert [(one.sample_id, one.other) for one in copies] == [(107, 108)], "its near-copy is said all the same"
+
+
 @pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_half(distance):
     vectors = blobs(TRUE, 0.5, 3, width=12)
