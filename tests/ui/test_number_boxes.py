@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QLocale, QPoint, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
@@ -41,6 +41,36 @@ def test_the_number_begins_where_the_words_of_a_field_do(session, qtbot, kind):
     image = both.grab().toImage()
     begun = [first_ink(image, part.pos(), part.height()) for part in (field, box)]
     assert abs(begun[0] - begun[1]) <= 2, begun
+
+
+@pytest.fixture
+def german():
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.German, QLocale.Country.Germany))
+    yield
+    QLocale.setDefault(before)
+
+
+@pytest.mark.parametrize("typed", ["0,75", "0.75", ",75"])
+def test_a_number_has_a_point_in_every_country_and_takes_a_comma(qtbot, german, typed):
+    box = number_box(QDoubleSpinBox(maximum=99, value=0.6))
+    qtbot.addWidget(box)
+    assert box.text() == "0.60", "as in the tables beside it"
+    for receiver in (box, box.lineEdit()):
+        box.setValue(0.6)
+        box.selectAll()
+        qtbot.keyClicks(receiver, typed)
+        assert box.value() == 0.75
+    box.selectAll()
+    qtbot.keyClick(box, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    assert box.value() == 0.75
+
+
+def test_a_whole_number_keeps_its_commas_in_every_country(qtbot, german):
+    box = number_box(QSpinBox(maximum=99_999, value=12_000))
+    qtbot.addWidget(box)
+    box.setGroupSeparatorShown(True)
+    assert box.text() == "12,000"
 
 
 def test_every_number_box_is_indented():
