@@ -61,6 +61,16 @@ def test_a_logged_share_is_in_percent_as_the_metric_is(qtbot, session, workspace
     np.testing.assert_allclose(plot.curves["0"].values, [25, 50])
 
 
+def test_a_share_that_one_program_logged_in_percent_is_beside_the_fractions_of_another(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    log(workspace, 1, "recall@1", np.array([10, 20]), np.array([0.25, 0.5]))
+    log(workspace, 2, "recall@1", np.array([10, 20]), np.array([30.0, 60.0]))
+    page = looked_at(qtbot, session, 1, 2)
+    choose(qtbot, page, "recall@1")
+    curves = page.tabs.curves.seeds.plot.curves
+    np.testing.assert_allclose([curves["0"].values, curves["1"].values], [[25, 50], [30, 60]])
+
+
 def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_back(qtbot, session, workspace):
     two_groups(workspace, 3)
     written = losses(workspace, range(1, 7))

@@ -42,6 +42,21 @@ def test_plots_are_made_when_they_are_in_sight_and_follow_what_comes(tab, qtbot)
     assert held_out.curves["validation/MAP@R"].values.tolist() == [50.0, 25.0]
 
 
+def test_a_metric_that_a_loop_logs_in_percent_stays_as_it_is(tab, qtbot):
+    tab.add([("recall@1", 1, 0.8), ("MAP@R", 1, 30.0)])
+    tab.show()
+    qtbot.waitUntil(lambda: len(tab.plots) == 2)
+    mean, recall = tab.plots
+    assert (mean.title, recall.title) == ("MAP@R, %", "R@1, %")
+    assert mean.curves["MAP@R"].values.tolist() == [30.0]
+    assert recall.curves["recall@1"].values.tolist() == [80.0], "as a fraction, until another is above 1"
+    tab.add([("recall@1", 2, 55.0), ("MAP@R", 2, 0.5)])
+    qtbot.waitUntil(lambda: len(tab.plots) == 2 and tab.plots[1] is not recall)
+    mean, recall = tab.plots
+    assert mean.curves["MAP@R"].values.tolist() == [30.0, 0.5]
+    assert recall.curves["recall@1"].values.tolist() == [0.8, 55.0]
+
+
 def test_points_that_come_again_replace_those_of_a_curve_that_is_not_drawn_yet(tab, qtbot):
     tab.add([("mine/norm", step, float(step)) for step in (1, 2, 5, 9)])
     tab.add([("mine/norm", 4, 0.5), ("batch/loss", 4, 1.0), ("mine/norm", 6, float("nan")), ("mine/norm", 6, 7.0)])

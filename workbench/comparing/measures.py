@@ -18,6 +18,7 @@ from workbench.workspace.rows import Evaluation, Run, counting
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
 FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
+MOST_OF_SHARE = 1 + 1e-6  # a mean of float32 may be a little above 1
 SHARES = (  # fractions of which more is better
     "recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "classifier/", "validation/", "l2/", "cosine/", "level/",
     "average/", "decided/",
@@ -126,6 +127,15 @@ def is_share(metric: str) -> bool:
 def is_logged_share(scalar: str) -> bool:
     """Whether a scalar of training is such a fraction: the metrics of the test set, and accuracies."""
     return scalar == "train/accuracy" or is_share(scalar.removeprefix("test/"))
+
+
+def percent_factor(scalar: str, values: np.ndarray) -> int:
+    """What the values of a scalar are multiplied by to be shown: 100 if it is a fraction, else 1.
+
+    Other programs and loops may log such a metric in percent: values above 1 stay as they are.
+    """
+    known = values[np.isfinite(values)]
+    return 100 if is_logged_share(scalar) and not (known > MOST_OF_SHARE).any() else 1
 
 
 def common_epochs(measured: Iterable[Measured]) -> list[int]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
 from workbench.colours import OF_RUNS
-from workbench.comparing.measures import is_logged_share
+from workbench.comparing.measures import is_logged_share, percent_factor
 from workbench.metric_names import LIMIT, TITLES, metric_name
 from workbench.names import visible
 from workbench.ui.pages.train.plots.plot_grid import PlotGrid
@@ -45,6 +44,7 @@ class OtherCurves(Scrolled):
         self._elsewhere = elsewhere
         self.curves: dict[str, Points] = {}
         self._plots: dict[str, CurvePlot] = {}
+        self._factors: dict[str, int] = {}  # of the values in each plot
         self._wanted: list[str] = []  # names of the curves that the search finds, sorted
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find a curve")
@@ -88,7 +88,11 @@ class OtherCurves(Scrolled):
             if name in others:
                 self.curves[name].add(step, value)
         for name, steps, values in by_name(points, self._plots):
-            self._plots[name].append(name, steps, _shown(name, values))
+            if percent_factor(name, values) < self._factors[name]:
+                self._drop([name])  # it is in percent already, which its first values did not show
+                self._arrange()
+            else:
+                self._plots[name].append(name, steps, self._factors[name] * values)
         if len(self.curves) > before:
             self._find()
         if self.curves and not before:
@@ -143,15 +147,12 @@ class OtherCurves(Scrolled):
         colour = OF_RUNS[self.names.index(name) % len(OF_RUNS)]
         plot = CurvePlot(f"{title}, %" if is_logged_share(name) else title, [Series(name, title, colour)])
         plot.legend[name].hide()  # its title is that of the plot
+        values = self.curves[name].values
+        self._factors[name] = percent_factor(name, values)
         plot.canvas.show_percent(is_logged_share(name))
         plot.wished.connect(self.wished)
-        plot.replace(name, self.curves[name].steps, _shown(name, self.curves[name].values))
+        plot.replace(name, self.curves[name].steps, self._factors[name] * values)
         self._plots[name] = plot
         self.grid.add(plot)
         self._arrange()
         self.made.emit(plot)
-
-
-def _shown(name: str, values: np.ndarray) -> np.ndarray:
-    """Fractions in %, other numbers as they are."""
-    return values * 100 if is_logged_share(name) else values
