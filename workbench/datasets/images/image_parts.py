@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 
 from PIL import Image, ImageDraw
 
-from workbench.colours import OKABE_ITO
 from workbench.datasets.images.loader import WHOLE, BadImage, bits_of, on_disk, picture
 
 Numbers = Literal["sizes", "corners", "fractions"]
@@ -17,6 +16,7 @@ Numbers = Literal["sizes", "corners", "fractions"]
 height; left, top, right and bottom; or the first again as fractions of the image's width and height."""
 Box = tuple[float, float, float, float]
 MOST = 1e6  # px
+COLOUR = "#d55e00"  # of a drawn box: the orange of Okabe and Ito
 LINES = 200  # lines of a drawn box side by side would fill the longer side of its image
 
 
@@ -86,7 +86,7 @@ class WholeFiles:
         whole = picture(on_disk(self.root, file), 3, bits=self.bits).copy()
         left, top, right, bottom = edges(box, self.numbers, *whole.size)
         line, pen = max(2, max(whole.size) // LINES), ImageDraw.Draw(whole)
-        for out, colour in ((2 * line, "#ffffff"), (line, OKABE_ITO[1])):  # white around it: seen on any image
+        for out, colour in ((2 * line, "#ffffff"), (line, COLOUR)):  # white around it: seen on any image
             corners = (max(0, left - out), max(0, top - out), right + out - 1, bottom + out - 1)
             inside = (min(corners[2], whole.width - 1), min(corners[3], whole.height - 1))
             if corners[0] <= inside[0] and corners[1] <= inside[1]:
