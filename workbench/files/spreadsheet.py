@@ -9,6 +9,10 @@ from typing import Any
 
 # The wide letters are those of East Asian keyboards, which Excel takes for the others.
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# A spreadsheet whose decimal mark is the comma begins a cell behind each semicolon, some do behind a tab, and all in a
+# line of its own behind a break that no quotation marks enclose; marks of a name itself do not keep them from it.
+INNER_FORMULA = re.compile("(?<=[;\t\r\n])(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])")
+KEPT_INNER_FORMULA = re.compile("(?<=[;\t\r\n])'(?=[\"']*[=+\\-@\uff1d\uff0b\uff0d\uff20])")
 PART = 2_000  # rows that become text at a time
 SEPARATORS = (",", ";", "\t")  # spreadsheets write the second where the comma is a decimal one
 NAMED = re.compile(r'"?sep=([;,\t])"?\s*', re.IGNORECASE)
@@ -23,12 +27,14 @@ QUOTED = re.compile(r'"[^"]*"')
 def csv_cell(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula gets an apostrophe; not-a-number is an empty cell.
 
-    So does a formula that has apostrophes of its own: `plain_cell` takes away one, and every text comes back. A
+    So does one behind a semicolon, a tab or a line break, where another spreadsheet begins a cell, and a formula that
+    has apostrophes of its own: `plain_cell` takes away one of each, and every text comes back. A
     spreadsheet would take "nan" for a word; readers of tables take an empty cell for a number that is missing. Other
     numbers are left alone.
     """
     if isinstance(value, str):
-        return f"'{value}" if _begins_a_formula(value) else value
+        text = INNER_FORMULA.sub("'", value)
+        return f"'{text}" if _begins_a_formula(value) else text
     return "" if value != value else value
 
 
@@ -49,8 +55,9 @@ def number_or_text(cell: str) -> float | str:
 
 
 def plain_cell(text: str) -> str:
-    """The inverse of `csv_cell`: the text without the apostrophe before a formula."""
-    return text[1:] if text[:1] == "'" and _begins_a_formula(text) else text
+    """The inverse of `csv_cell`: the text without the apostrophe before each formula."""
+    outer = text[1:] if text[:1] == "'" and _begins_a_formula(text) else text
+    return KEPT_INNER_FORMULA.sub("", outer)
 
 
 def _begins_a_formula(text: str) -> bool:

@@ -42,6 +42,19 @@ def test_a_cell_is_harmless_and_comes_back(text):
     assert pasted(text)[:1] not in ("=", "+", "-", "@")
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("a;=1+1;b", "a;'=1+1;b"), ("a\r@b", "a\r'@b"), ("a\t\"-1", "a\t'\"-1"), ("a;'+1", "a;''+1"),
+        ("a; -1; b", "a; -1; b"), ("a;b\r\nc", "a;b\r\nc"),
+    ],
+)  # fmt: skip
+def test_no_cell_is_a_formula_for_a_spreadsheet_that_separates_them_otherwise(name, written):
+    assert csv_cell(name) == written
+    assert plain_cell(written) == name
+    assert pasted("a;=1") == "a;'=1"
+
+
 def test_a_long_table_is_texts_of_some_rows_each():
     rows = [[number, f"row {number}"] for number in range(2 * PART + 1)]
     parts = list(csv_parts(["number", "row"], iter(rows)))
