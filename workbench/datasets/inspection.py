@@ -9,7 +9,7 @@ from PIL import Image
 
 from workbench.datasets.cache.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images.loader import on_disk
+from workbench.datasets.images.loader import FORMATS, on_disk
 from workbench.datasets.split import Split, notes
 from workbench.progress import Progress
 
@@ -177,7 +177,7 @@ def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:
         if done % TELL_EVERY == 0:
             progress("Reading sizes", done, len(rows))
         try:
-            with Image.open(on_disk(image_set.root, image_set.paths[row])) as image:
+            with Image.open(on_disk(image_set.root, image_set.paths[row]), formats=FORMATS) as image:
                 sizes.append(image.size)
         except OSError:
             continue  # it was decoded before and is missing now: the next inspection lists it as left out

@@ -18,6 +18,7 @@ from pyarrow import parquet
 from workbench.config import RunConfig
 from workbench.datasets.images.loader import bits_of, load
 from workbench.datasets.prepared import Prepared
+from workbench.datasets.reading.depth_and_pages import MOST_PAGES, seen
 from workbench.running.search.image_search import OwnImage
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -184,3 +185,28 @@ def test_a_stack_is_read_by_its_first_page_which_is_said(tmp_path, build, draw):
         ("TIFF files", "have several pages, 3 at most in 2 that were looked at: only the first page of each is read")
     ]
     assert np.asarray(found.read(1)).max() == 9
+
+
+def test_of_very_many_pages_a_thousand_are_counted(tmp_path):
+    assert seen(str(stack(tmp_path / "few.tif", 999))).pages == 999
+    assert seen(str(stack(tmp_path / "many.tif", 20_000))).pages == MOST_PAGES
+
+
+def test_very_many_pages_are_said(tmp_path, build, draw):
+    for name in ("cell", "void"):
+        draw(tmp_path / name / "1.png")
+        stack(tmp_path / name / "2.tif", 1_500)
+    (remark,) = build("folder", folder=str(tmp_path), colour="grey").remarks
+    assert remark[1].startswith("have several pages, 1,000 or more in 2 that were looked at")
+
+
+def stack(path, pages):
+    """A TIFF of so many pages of 4 x 4 px, which all show the same 16 bytes."""
+    width, height, bits, packing, kind, start, samples, rows, size = 256, 257, 258, 259, 262, 273, 277, 278, 279
+    values = {width: 4, height: 4, bits: 8, packing: 1, kind: 1, start: 8, samples: 1, rows: 4, size: 16}
+    tags = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values.items())
+    page = struct.pack("<H", len(values)) + tags
+    after = [24 + (len(page) + 4) * (number + 1) for number in range(pages - 1)] + [0]
+    chain = b"".join(page + struct.pack("<I", place) for place in after)
+    path.write_bytes(b"II*\0" + struct.pack("<I", 24) + bytes(16) + chain)
+    return path

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from workbench.datasets.images import loader
 from workbench.datasets.images.loader import MOST_PIXELS, WHOLE, BadImage, on_disk
 from workbench.datasets.images.scan import Problems
 from workbench.numerals import percentage
@@ -20,6 +21,7 @@ LOOKED_AT = 16  # files, evenly spread
 FORMATS = ("PNG", "TIFF")  # PGM states its own highest value, by which Pillow scales it
 ENDINGS = (".png", ".tif", ".tiff")
 USUAL = (8, 10, 12, 14)  # bits of cameras and detectors
+MOST_PAGES = 1_000  # that are counted
 LONG = 4  # times as long as wide: the centre square is a quarter of the image, or less
 DARK = 63  # of 255: the highest value of colour images that use 14 of 16 bits
 
@@ -32,7 +34,8 @@ class Seen:
         grey: its highest value if it is grey and has 16 bits; else None.
         colour: its highest value, of 255, if it has 16 bits and colours or transparency, of which Pillow reads the
             upper 8; else None.
-        pages: how many it has; GIF and WebP are not looked at: they are animations, and begin with a whole image.
+        pages: how many it has, MOST_PAGES at most; GIF and WebP are not looked at: they are animations, and begin with
+            a whole image.
     """
 
     grey: int | None
@@ -73,7 +76,7 @@ def seen(file: str | BytesIO) -> Seen | None:
         with Image.open(file, formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 return None
-            pages = int(getattr(image, "n_frames", 1)) if image.format == "TIFF" else 1
+            pages = _pages(image) if image.format == "TIFF" else 1
             image.seek(0)
             if image.mode.startswith("I;16"):
                 return Seen(int(np.asarray(image).max()), None, pages)
@@ -81,6 +84,16 @@ def seen(file: str | BytesIO) -> Seen | None:
             return Seen(None, int(np.asarray(image.convert("RGB")).max()) if wide else None, pages)
     except Exception:  # noqa: BLE001 - Pillow raises many; whoever decodes the file says why it is left out
         return None
+
+
+def _pages(image: Image.Image) -> int:
+    """How many pages a TIFF has, MOST_PAGES at most: Pillow needs two minutes for 80,000 in a file of 9 MB."""
+    for page in range(1, MOST_PAGES):  # one by one: behind a leap Pillow counts wrong
+        try:
+            image.seek(page)
+        except EOFError:
+            return page
+    return MOST_PAGES
 
 
 def _remarks(files: Iterable[Seen | None], bits: int) -> Problems:
@@ -93,7 +106,8 @@ def _remarks(files: Iterable[Seen | None], bits: int) -> Problems:
         said = f"are read by their upper 8 bits, are dark (no value above {max(colour)} of 255 in {_looked_at(colour)})"
         remarks.append(("16-bit colour images", f"{said}: save them with 8 bits"))
     if stacks:
-        said = f"have several pages, {max(stacks)} at most in {_looked_at(stacks)}"
+        most = f"{MOST_PAGES:,} or more" if max(stacks) == MOST_PAGES else f"{max(stacks)} at most"
+        said = f"have several pages, {most} in {_looked_at(stacks)}"
         remarks.append(("TIFF files", f"{said}: only the first page of each is read"))
     return remarks
 
@@ -103,7 +117,7 @@ def _on_long(files: list[str]) -> Problems:
     ratios = []
     for file in files:
         try:
-            with Image.open(file) as image:
+            with Image.open(file, formats=loader.FORMATS) as image:
                 ratios.append(max(image.size) / max(1, min(image.size)))
         except (OSError, ValueError):  # whoever decodes the file says why it is left out
             continue
