@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -337,6 +338,31 @@ def packed(root):
         writer.write_table(made)
 
 
+def packed_besides(root):
+    """A column that nobody reads, as a file with a list of batches."""
+    made = table([0, 1]).append_column("more", pyarrow.array([bytes(1 << 20)] * 2))
+    options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
+    place = root / "train" / "data-00000-of-00002.arrow"
+    with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_file(sink, made.schema, options=options) as writer:
+        writer.write_table(made)
+
+
+def rows_of_nothing(root):
+    made = pyarrow.table({"image": pyarrow.nulls(900_000, pyarrow.binary()), "label": np.zeros(900_000, np.int8)})
+    for place in root.glob("*/*.arrow"):
+        with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_stream(sink, made.schema) as writer:
+            writer.write_table(made)
+
+
+def very_many_columns(root):
+    kind = pyarrow.int8()
+    for _ in range(4):
+        kind = pyarrow.struct([(f"part {number}", kind) for number in range(10)])
+    schema = table([0, 1]).schema.append(pyarrow.field("more", kind))
+    with pyarrow.OSFile(str(root / "train" / "data-00000-of-00002.arrow"), "wb") as sink:
+        pyarrow.ipc.new_stream(sink, schema).close()
+
+
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
@@ -344,13 +370,46 @@ def packed(root):
         (elsewhere, "lists '../other', which is not a file name"), (not_json, "cannot be read"),
         (picked, "holds a selection of rows as a list of indices"),
         (other_columns, "The column label of .* has another type"),
-        (packed, "it is compressed"),
+        (packed, "it is compressed"), (packed_besides, "it is compressed"),
+        (very_many_columns, "it has more than 10,000 columns"),
+        (rows_of_nothing, "it announces 900,000 rows, more than its .* bytes hold images"),
     ],
 )  # fmt: skip
 def test_a_damaged_data_set_is_refused_in_a_sentence(build, saved, harm, said):
     harm(saved)
     with pytest.raises(Problem, match=said):
         build("huggingface", folder=str(saved))
+
+
+def test_a_published_file_of_very_many_rows_without_images_is_refused(build, tmp_path):
+    rows = pyarrow.table({"image": pyarrow.nulls(900_000, pyarrow.binary()), "label": np.zeros(900_000, np.int8)})
+    parquet.write_table(rows, tmp_path / "train.parquet")
+    with pytest.raises(Problem, match=r"it announces 900,000 rows, more than its .* bytes hold images"):
+        build("huggingface", folder=str(tmp_path), image="image", label="label")
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_a_long_class_of_many_rows_takes_its_memory_once(build, tmp_path, ending):
+    words = pyarrow.array(["w" * 60_000, "f" * 60_000])
+    rows = 4_000  # 240 MB as texts of their own
+    label = pyarrow.DictionaryArray.from_arrays(np.arange(rows) % 2, words)
+    image = pyarrow.array([picture(3)] * rows)
+    made = pyarrow.table({"image": image, "label": label if ending == "arrow" else label.cast(pyarrow.string())})
+    if ending == "arrow":
+        place = str(tmp_path / "train.arrow")
+        with pyarrow.OSFile(place, "wb") as sink, pyarrow.ipc.new_file(sink, made.schema) as writer:
+            writer.write_table(made)
+    else:
+        parquet.write_table(made, tmp_path / "train.parquet")
+    tracemalloc.start()
+    try:
+        images = build("huggingface", folder=str(tmp_path), image="image", label="label")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(images.paths) == rows
+    assert len(images.class_names) == 2
+    assert most < 60 << 20
 
 
 def test_two_data_sets_in_one_folder_are_refused(build, tmp_path):

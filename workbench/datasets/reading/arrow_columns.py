@@ -6,7 +6,7 @@ struct is named with dots: `meta.label`.
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,12 +14,17 @@ from typing import Any
 import numpy as np
 
 from workbench.datasets.images.loader import BadImage
+from workbench.datasets.reading.arrow_messages import is_packed
 from workbench.files.packages import load
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
 MOST_GROUP = 2 << 30  # bytes of one row group of a Parquet file, unpacked
 GROUPS_HELD = 4  # row groups of Parquet that are in memory at a time
+LEAST_IMAGE = 16  # bytes of a row; the smallest PNG has 67
+LEAST_ROWS = 10_000  # that any file may have, also of rows without an image
+FILE, BEGIN = b"ARROW1", 8  # how Arrow's format of files begins, and where its stream does
+MOST_COLUMNS = 10_000  # those inside structs among them
 DEEPEST = 9  # structs inside each other
 ARROW, PARQUET = ".arrow", ".parquet"
 Features = dict[str, dict[str, Any]]
@@ -76,6 +81,8 @@ class Column:
             self.schema = _parquet_file(file).schema_arrow if self._packed else _reader(file)[0].schema
             self._paths: dict[str, tuple[str, ...]] = {}
             for path in _paths(self.schema):
+                if len(self._paths) == MOST_COLUMNS:
+                    raise ValueError(f"it has more than {MOST_COLUMNS:,} columns")
                 self._paths.setdefault(".".join(path), path)
 
     @property
@@ -100,28 +107,29 @@ class Column:
         yield from parts
 
     def _batches(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
+        _check_messages(self.file)
         reader, mapped = _reader(self.file)
-        size = self.file.stat().st_size
-        batches = (
-            reader if hasattr(reader, "read_next_batch") else map(reader.get_batch, range(reader.num_record_batches))
-        )
-        for batch in batches:
+        rows, size = 0, self.file.stat().st_size
+        for batch in reader:
+            rows += batch.num_rows
+            _check_rows(rows, size)
             chosen = batch.select(sorted({self._paths[image][0], self._paths[label][0]}))
             chosen.validate(full=True)
             if chosen.get_total_buffer_size() > size:
-                raise ValueError("it is compressed")
+                raise ValueError("its columns share their bytes")
             images = _inner(chosen, self._paths[image])
-            yield _giving(images, mapped), _names(images), _inner(chosen, self._paths[label]).to_pylist()
+            yield _giving(images, mapped), _names(images), _labels(_inner(chosen, self._paths[label]))
 
     def _row_groups(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
-        file = _parquet_file(self.file)
+        file = _parquet_file(self.file, [label])
+        _check_rows(file.metadata.num_rows, self.file.stat().st_size)
         groups = _Groups(self.file, self._paths[image])
         kind = _type_at(self.schema, self._paths[image])
         named = _is_struct(kind) and "path" in _fields(kind)
         for number in range(file.metadata.num_row_groups):
             if file.metadata.row_group(number).total_byte_size > MOST_GROUP:
                 raise ValueError(f"a part of it unpacks to more than {MOST_GROUP >> 30} GiB")
-            labels = _inner(file.read_row_group(number, [label]), self._paths[label]).to_pylist()
+            labels = _labels(_inner(file.read_row_group(number, [label]), self._paths[label]))
             names = [""] * len(labels)
             if named:
                 names = _names(_inner(file.read_row_group(number, [f"{image}.path"]), self._paths[image]))
@@ -238,17 +246,51 @@ def _fields(kind: Any) -> list[str]:
     return [kind.field(at).name for at in range(kind.num_fields)]
 
 
+def _labels(column: Any) -> list[Any]:
+    """The values of a column; equal ones of a dictionary are one object, so that many long ones take no memory."""
+    if not hasattr(column, "indices"):
+        return list(column.to_pylist())
+    values = column.dictionary.to_pylist()
+    return [None if at is None else values[at] for at in column.indices.to_pylist()]
+
+
+def _check_rows(rows: int, size: int) -> None:
+    """Raise ValueError for more rows than a file of that many bytes can have images."""
+    if rows > max(LEAST_ROWS, size // LEAST_IMAGE):
+        raise ValueError(f"it announces {rows:,} rows, more than its {size:,} bytes hold images")
+
+
+def _check_messages(file: Path) -> None:
+    """Raise ValueError where data are compressed: they would be unpacked all at once, whatever size they have."""
+    ipc = load("pyarrow.ipc", "Arrow", "hf")
+    for message in ipc.MessageReader.open_stream(_mapped(file)):
+        if is_packed(message):
+            raise ValueError("it is compressed")
+
+
 def _reader(file: Path) -> tuple[Any, Any]:
     """What reads the batches of an Arrow file, and the memory map that it reads from."""
+    mapped = _mapped(file)
+    return load("pyarrow.ipc", "Arrow", "hf").open_stream(mapped), mapped
+
+
+def _mapped(file: Path) -> Any:
+    """The memory map of an Arrow file, where its stream begins: a file that is no stream holds one behind its name.
+
+    Its list of batches is not used: it may name other places than those that were checked.
+    """
     arrow, ipc = load("pyarrow", "Arrow", "hf"), load("pyarrow.ipc", "Arrow", "hf")
     mapped = arrow.memory_map(str(file), "r")
-    try:
-        return ipc.open_stream(mapped), mapped
-    except arrow.ArrowInvalid:
+    if mapped.read(len(FILE)) == FILE:
         mapped.seek(0)
-        return ipc.open_file(mapped), mapped
+        ipc.open_file(mapped)  # refuses one that is cut short
+        mapped.seek(BEGIN)
+    else:
+        mapped.seek(0)
+    return mapped
 
 
-def _parquet_file(file: Path) -> Any:
+def _parquet_file(file: Path, kept: Sequence[str] = ()) -> Any:
+    """The file; equal texts of the columns `kept` stay one text, where they would be one for each row."""
     load("pyarrow", "Parquet", "hf")
-    return load("pyarrow.parquet", "Parquet", "hf").ParquetFile(file)
+    return load("pyarrow.parquet", "Parquet", "hf").ParquetFile(file, read_dictionary=list(kept))
