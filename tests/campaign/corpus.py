@@ -15,6 +15,8 @@ import numpy as np
 from PIL import Image
 
 from tests.campaign.mutations import Files
+from workbench.exchange.event_records import record
+from workbench.exchange.exported.tensorboard import scalar_event
 
 FORMATS = {"png": "PNG", "jpg": "JPEG", "bmp": "BMP", "gif": "GIF", "tif": "TIFF", "webp": "WEBP", "ppm": "PPM"}
 ROWS = 12
@@ -44,6 +46,10 @@ def corpus() -> dict[str, list[Files]]:
         "templates": _templates(),
         "own texts": [{"text": text.encode()} for text in TEXTS],
         "tables of tags": _tables_of_tags(),
+        "boxes": _boxes(),
+        "Hugging Face": _hugging_face(),
+        "WebDataset": _shards(),
+        "curves": _curves(),
     }  # fmt: skip
 
 
@@ -137,6 +143,65 @@ def _csv_lists() -> list[Files]:
         {"l.csv": _lines("path,label,split", *split), **images},
         {"l.zip": zipped(plain | images)},
     ]
+
+
+def _boxes() -> list[Files]:
+    """Lists with a box on each line; the importer reads them in all three ways."""
+    images = {f"{row}.png": picture(row, size=(40, 30)) for row in range(2)}
+    rows = [f"{row % 2}.png,{'ab'[row // 2]},{row},{2 * row},{20 + row},{15 + row}" for row in range(4)]
+    shares = [f"{row % 2}.png,{'ab'[row % 2]},0.{row},.1,0.5,{row}e-1" for row in range(1, 5)]
+    titles = "path,label,left,top,third,fourth"
+    return [{"l.csv": _lines(titles, *lines), **images} for lines in (rows, shares)]
+
+
+def _hugging_face() -> list[Files]:
+    """A folder of Parquet, streams and files of Arrow, and what `save_to_disk` writes."""
+    import pyarrow
+    from pyarrow import parquet
+
+    stored = [{"bytes": picture(row), "path": f"{row}.png"} for row in range(4)]
+    features = {"image": {"_type": "Image"}, "label": {"_type": "ClassLabel", "names": ["a", "b"]}}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    plain = pyarrow.table({"image": stored, "label": [0, 1, 0, -1]}).replace_schema_metadata(metadata)
+    words = pyarrow.array(["a", "b", None, "a"]).dictionary_encode()
+    inside = pyarrow.table({"image": plain["image"], "meta": [{"label": word} for word in "abab"]})
+    stream, whole, packed, other = (io.BytesIO() for _ in range(4))
+    with pyarrow.ipc.new_stream(stream, plain.schema) as writer:
+        writer.write_table(plain, max_chunksize=2)
+    named = pyarrow.table({"image": plain["image"], "label": words})
+    with pyarrow.ipc.new_file(whole, named.schema) as writer:
+        writer.write_table(named)
+    parquet.write_table(plain, packed, row_group_size=2)
+    parquet.write_table(inside, other)
+    state = json.dumps({"_data_files": [{"filename": "data.arrow"}], "_split": "train", "_indices_data_files": None})
+    saved = {"train/state.json": state.encode(), "train/data.arrow": stream.getvalue()}
+    return [
+        {"train.arrow": stream.getvalue()}, {"train.arrow": whole.getvalue()}, {"train.parquet": packed.getvalue()},
+        {"train.parquet": other.getvalue()}, {"dataset_dict.json": b'{"splits": ["train"]}', **saved},
+    ]  # fmt: skip
+
+
+def _shards() -> list[Files]:
+    """Shards with the class in a text file, and in JSON."""
+    texts = {f"{row}.{ending}": data for row in range(3) for ending, data in (("png", picture(row)), ("cls", b"a"))}
+    pairs = {f"x/{row}.{ending}": data for row in range(3) for ending, data in (("jpg", picture(row, "JPEG")),
+             ("json", json.dumps({"label": row, "more": [1]}).encode()))}  # fmt: skip
+    return [
+        {"train-000.tar": tarred(texts, "w"), "val-000.tar": tarred(texts, "w", tarfile.GNU_FORMAT)},
+        {"s.tar": tarred(pairs, "w")},
+    ]
+
+
+def _curves() -> list[Files]:
+    """Event files of TensorBoard, and tables of W&B, of Lightning and of TensorBoard."""
+    events = b"".join(record(scalar_event("loss", step, 1 / (1 + step), 1.7e9 + step)) for step in range(5))
+    of_runs = '"Step","a - loss","a - loss__MIN","b - loss"'
+    return [
+        {"events.out.tfevents.1.host": events}, {"a/events.out.tfevents.1.host": events, "b/events.tfevents": events},
+        {"x.csv": _lines(of_runs, *(f"{step},{step}.5,0,1e-{step}" for step in range(4)))},
+        {"v/metrics.csv": _lines("epoch,step,loss", "0,0,2.5", "0,1,", "1,2,nan"), "v/hparams.yaml": b"a: 1"},
+        {"run-r-tag-loss.csv": _lines("Wall time,Step,Value", "1700000000.5,1,0.5", "1700000001,2,0.25")},
+    ]  # fmt: skip
 
 
 def _npy(array: Any, pickled: bool = False) -> bytes:

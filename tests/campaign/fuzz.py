@@ -29,6 +29,7 @@ from workbench.datasets.inspection import inspect
 from workbench.datasets.split import Split
 from workbench.entries import catalog as catalogs
 from workbench.exchange.formats import export_run
+from workbench.exchange.imported.curve_import import import_curves
 from workbench.exchange.imported.importing import import_embeddings
 from workbench.files import archives
 from workbench.problem import Problem
@@ -164,6 +165,25 @@ def _csv_list(place: Path) -> None:
     for name in ("l.csv", "l.zip"):
         if (place / name).exists():
             _decoded(_built("csv", file=str(place / name), image_size=8), place)
+
+
+def _boxes(place: Path) -> None:
+    for numbers in ("sizes", "corners", "fractions"):
+        box = "left top third fourth"
+        with contextlib.suppress(Problem):
+            _decoded(_built("csv", file=str(place / "l.csv"), box=box, box_numbers=numbers, image_size=8), place)
+
+
+def _shards(place: Path) -> None:
+    for label in ("cls", "json"):
+        with contextlib.suppress(Problem):
+            _decoded(_built("webdataset", folder=str(place), label=label, image_size=8), place)
+
+
+def _curves(place: Path) -> None:
+    with Workspace(place.parent / "curves", create=True) as workspace:
+        for _ in range(2):  # again: nothing is added
+            import_curves(workspace, place)
 
 
 def _table(place: Path) -> None:
@@ -339,4 +359,6 @@ IMPORTERS: dict[str, Importer] = {
     "idx": lambda place: _decoded(_built("mnist", folder=str(place), image_size=8), place),
     "published lists": _published, "templates": _template, "own texts": lambda place: blocks_of(_text(place)),
     "run folders": _run_folder, "paths": _paths, "tables of tags": _table_of_tags,
+    "boxes": _boxes, "WebDataset": _shards, "curves": _curves,
+    "Hugging Face": lambda place: _decoded(_built("huggingface", folder=str(place), image_size=8), place),
 }  # fmt: skip
