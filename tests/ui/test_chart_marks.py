@@ -1,5 +1,7 @@
 """Charts of a method: marks that have no place are not given to pyqtgraph."""
 
+from xml.etree import ElementTree
+
 import pyqtgraph as pg
 import pytest
 from PySide6.QtGui import QImage, QPainter, QPixmap
@@ -85,6 +87,16 @@ def test_a_chart_over_steps_has_whole_numbers_below_it(qtbot):
     one = Marks("bound", "line", (0.0,), (0.5,))
     assert not any("." in number for number in numbers_of(shown(qtbot, one, x_title="step"), "bottom"))
     assert any("." in number for number in numbers_of(shown(qtbot, one, x_title="distance"), "bottom"))
+
+
+def test_a_saved_svg_can_be_opened_whatever_its_names_hold(qtbot, session, tmp_path):
+    named = "me\0an \x1b</text><script>\ufffe & \U0001f600"
+    view = shown(qtbot, Marks(named, "line", (0.0, 1.0), (1.5, 2.0)), Marks("bound", "vertical", (2.0,), ()))
+    qtbot.waitUntil(lambda: not session.theme.dressing)
+    write_plot(view, tmp_path / "chart.svg")
+    elements = list(ElementTree.parse(tmp_path / "chart.svg").iter())
+    assert not [element for element in elements if "script" in element.tag]
+    assert "<script>" in "".join(element.text or "" for element in elements)
 
 
 def test_a_chart_is_saved_on_white_with_its_legend_and_its_numbers(qtbot, session, tmp_path):

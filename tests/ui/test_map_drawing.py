@@ -1,6 +1,7 @@
 """The map without its page: what is drawn where, what lies in an outline, which colours and groups there are."""
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -389,6 +390,12 @@ def test_a_crowd_can_be_recoloured_hidden_and_selected(crowd):
 def colours_in(canvas):
     image = canvas.grab().toImage()
     return {image.pixel(x, y) for x in range(0, image.width()) for y in range(0, image.height(), 2)}
+
+
+def test_a_caption_with_letters_that_no_xml_may_have_leaves_the_drawing_whole(crowd):
+    drawing = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The\0 caption\ufffe"))
+    words = [element.text for element in ElementTree.fromstring(drawing).iter() if element.text]
+    assert "The caption" in words
 
 
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):

@@ -1,5 +1,6 @@
 """What plots share that are copied and saved: the commands, and the picture on white as PNG or SVG, or the numbers."""
 
+import re
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.dialogs.save_file import Content, ask_and_save, copy_picture, copy_text, file_name
 
 HEAD_PX = 32  # title above the picture in a file
+NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf[\xbe\xbf]")  # in UTF-8
 SCALE = 2  # pixels of a PNG per pixel of the screen
 
 
@@ -116,8 +118,13 @@ class SavedPlot(QFrame):
         painter = QPainter(generator)
         self.paint_in_file(painter, size)
         painter.end()
-        whole = bytes(buffer.data().data())
+        whole = well_formed(bytes(buffer.data().data()))
         return lambda: whole
+
+
+def well_formed(svg: bytes) -> bytes:
+    """The SVG of Qt without the letters that no XML may have, such as a NUL in a name: no program would open it."""
+    return NOT_IN_XML.sub(b"", svg)
 
 
 def small(font: QFont) -> QFont:

@@ -15,6 +15,7 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.model.groups import Groups
 from workbench.ui.pages.map.model.map_data import MapData
 from workbench.ui.pages.map.points.cloud import SHAPES_UP_TO
+from workbench.ui.plots.export import well_formed
 from workbench.ui.style import theme
 
 FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Coordinates (CSV)"}
@@ -102,7 +103,7 @@ def svg(*sheets: Sheet) -> bytes:
     painter = QPainter(drawing)
     _render(painter, sheets)
     painter.end()
-    return bytes(data.data())
+    return well_formed(bytes(data.data()))
 
 
 def pdf(*sheets: Sheet) -> bytes:
