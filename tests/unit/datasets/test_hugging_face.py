@@ -412,6 +412,19 @@ def test_a_long_class_of_many_rows_takes_its_memory_once(build, tmp_path, ending
     assert most < 60 << 20
 
 
+def test_an_image_that_is_stored_once_for_many_rows_is_not_unpacked_for_each(build, tmp_path):
+    large = picture(3) + bytes(4 << 20)
+    image = pyarrow.DictionaryArray.from_arrays(np.zeros(100, np.int32), pyarrow.array([large], pyarrow.binary()))
+    rows = pyarrow.table({"image": image, "label": np.arange(100) % 2})
+    parquet.write_table(
+        rows, tmp_path / "train.parquet", store_schema=False, dictionary_pagesize_limit=16 << 20, compression="zstd"
+    )
+    assert (tmp_path / "train.parquet").stat().st_size < 4_000
+    images = build("huggingface", folder=str(tmp_path), image="image", label="label")
+    with pytest.raises(BadImage, match="its images unpack to more than 256 MiB"):
+        images.read(0)
+
+
 def test_two_data_sets_in_one_folder_are_refused(build, tmp_path):
     for name in ("cats", "dogs"):
         (tmp_path / name).mkdir()

@@ -20,6 +20,9 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
 MOST_GROUP = 2 << 30  # bytes of one row group of a Parquet file, unpacked
+LEAST_GROUP = 256 << 20  # bytes that any row group may unpack to
+REPEATED = 8  # times the bytes that a row group announces, which it may unpack to where it repeats images
+READ_AT_ONCE = 16  # rows
 GROUPS_HELD = 4  # row groups of Parquet that are in memory at a time
 LEAST_IMAGE = 16  # bytes of a row; the smallest PNG has 67
 LEAST_ROWS = 10_000  # that any file may have, also of rows without an image
@@ -121,11 +124,11 @@ class Column:
             yield _giving(images, mapped), _names(images), _labels(_inner(chosen, self._paths[label]))
 
     def _row_groups(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
-        file = _parquet_file(self.file, [label])
-        _check_rows(file.metadata.num_rows, self.file.stat().st_size)
-        groups = _Groups(self.file, self._paths[image])
         kind = _type_at(self.schema, self._paths[image])
         named = _is_struct(kind) and "path" in _fields(kind)
+        file = _parquet_file(self.file, [label, *([f"{image}.path"] if named else [])])
+        _check_rows(file.metadata.num_rows, self.file.stat().st_size)
+        groups = _Groups(self.file, self._paths[image])
         for number in range(file.metadata.num_row_groups):
             if file.metadata.row_group(number).total_byte_size > MOST_GROUP:
                 raise ValueError(f"a part of it unpacks to more than {MOST_GROUP >> 30} GiB")
@@ -159,14 +162,24 @@ class _Groups:
         with self._lock:
             if number not in self._held:
                 with refusing(lambda why: Problem(f"{self._file} is damaged ({why}).")):
-                    table = _parquet_file(self._file).read_row_group(number, [".".join(self._image)])
-                    column = _inner(table, self._image)
+                    column = _inner(self._table(number), self._image)
                     column.validate(full=True)
                 self._held[number] = column
                 while len(self._held) > GROUPS_HELD:
                     self._held.popitem(last=False)
             self._held.move_to_end(number)
             return self._held[number]
+
+    def _table(self, number: int) -> Any:
+        """A row group, read in parts: a value that is stored once for many rows would be unpacked for each of them."""
+        file, batches, size = _parquet_file(self._file), list[Any](), 0
+        most = min(MOST_GROUP, max(LEAST_GROUP, REPEATED * file.metadata.row_group(number).total_byte_size))
+        for batch in file.iter_batches(batch_size=READ_AT_ONCE, row_groups=[number], columns=[".".join(self._image)]):
+            size += batch.get_total_buffer_size()
+            if size > most:
+                raise ValueError(f"its images unpack to more than {most >> 20} MiB")
+            batches.append(batch)
+        return load("pyarrow", "Parquet", "hf").Table.from_batches(batches)
 
 
 def bytes_of(column: Any) -> Any:
@@ -196,7 +209,7 @@ def _names(images: Any) -> list[str]:
     """The file name that each record stores beside its image; "" where there is none."""
     if not _is_struct(images.type) or "path" not in _fields(images.type):
         return [""] * len(images)
-    return [name or "" for name in images.field("path").to_pylist()]
+    return [name or "" for name in _labels(images.field("path"))]
 
 
 def _paths(schema: Any) -> Iterator[tuple[str, ...]]:
