@@ -1,6 +1,7 @@
 """Checkpoints of tensors and plain values, written to a temporary file that is then renamed, so never partly."""
 
 import os
+import stat
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,7 +70,10 @@ def load(path: Path) -> dict[str, Any]:
         Problem: the file is missing, truncated, damaged, over 16 GiB, or contains other than tensors and plain values.
     """
     with refusing(partial(_bad, path)):
-        if path.stat().st_size > LARGEST:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):  # a pipe in a workspace from elsewhere would never end
+            raise ValueError("it is not a regular file")
+        if facts.st_size > LARGEST:
             raise ValueError("it is over 16 GiB")
         if not zipfile.is_zipfile(path):
             raise ValueError("it is not a zip file")

@@ -143,3 +143,10 @@ def test_a_deterministic_run_asks_cublas_for_one_order_of_its_sums(monkeypatch, 
         monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     checkpoint.seed_everything(0, deterministic)
     assert os.environ.get("CUBLAS_WORKSPACE_CONFIG") == after
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are POSIX's")
+def test_a_pipe_in_the_place_of_a_checkpoint_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "last.pt")
+    with pytest.raises(Problem, match="it is not a regular file"):
+        checkpoint.load(tmp_path / "last.pt")
