@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import store_run
+from workbench.control import Cancelled
 from workbench.results.by_attribute import as_csv, by_attribute
 from workbench.ui.pages.retrieval.attributes.panel import ASK, MEASURING, NONE, TABLES, AttributesPanel
 from workbench.workspace.choices.sample_tags import change_tags, tag_sample
@@ -261,6 +262,34 @@ def test_many_images_are_measured_when_asked(qtbot, session, page, monkeypatch):
     assert panel.currentIndex() == ASK
     QTest.mouseClick(panel.ask.go, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.measured is not None)
+
+
+def test_a_measurement_ends_where_another_run_is_shown_while_the_view_is_hidden(
+    qtbot, session, workspace, run, page, monkeypatch
+):
+    seen = []
+
+    def until_cancelled(workspace, evaluation_id, attribute, progress):
+        try:
+            while True:
+                progress("Searching", 3, 9)
+        except Cancelled:
+            seen.append(evaluation_id)
+            raise
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.ui.pages.retrieval.attributes.panel.by_attribute", until_cancelled)
+        panel = opened(page)
+        qtbot.waitUntil(lambda: panel.measuring.bar.maximum() == 9)
+        page.views.setCurrentIndex(0)
+        assert not seen, "it goes on while its run is shown"
+        session.show_run(store_run(workspace, LABELS, name="Other").run_id)
+        qtbot.waitUntil(lambda: bool(seen))
+    assert seen == [run.evaluations[-1]]
+    session.show_run(run.run_id)
+    opened(page)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert panel.measured.run_id == run.run_id
 
 
 def test_of_many_images_another_attribute_can_be_chosen_first(qtbot, session, workspace, run, page, monkeypatch):

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.browsed import at_rest, listed, open_page
 from tests.ui.small_run import store_run
+from workbench.control import Cancelled
 from workbench.results import by_class_size
 from workbench.ui.pages.retrieval.class_size import panel as panel_module
 from workbench.ui.pages.retrieval.class_size.panel import SizePanel
@@ -116,6 +117,34 @@ def test_a_long_measurement_has_a_bar_in_its_place_and_ends_with_cancel(qtbot, p
     assert panel.ask.isVisible()
     QTest.mouseClick(panel.ask.go, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.measured is not None)
+
+
+def test_a_measurement_ends_where_another_run_is_shown_while_the_view_is_hidden(
+    qtbot, session, workspace, run, page, monkeypatch
+):
+    seen = []
+
+    def until_cancelled(workspace, evaluation_id, progress):
+        try:
+            while True:
+                progress("Nearest classes", 3, 9)
+        except Cancelled:
+            seen.append(evaluation_id)
+            raise
+
+    with monkeypatch.context() as patch:
+        patch.setattr(panel_module, "by_class_size", until_cancelled)
+        panel = opened(page)
+        qtbot.waitUntil(lambda: panel.measuring.bar.maximum() == 9)
+        page.views.setCurrentIndex(0)
+        assert not seen, "it goes on while its run is shown"
+        session.show_run(store_run(workspace, LABELS, name="Other").run_id)
+        qtbot.waitUntil(lambda: bool(seen))
+    assert seen == [run.evaluations[-1]]
+    session.show_run(run.run_id)
+    opened(page)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert panel.measured.run_id == run.run_id
 
 
 def test_enter_on_a_group_opens_its_queries(qtbot, page, panel):

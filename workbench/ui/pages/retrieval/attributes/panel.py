@@ -180,13 +180,17 @@ class AttributesPanel(QStackedWidget):
             self._reading.ask("Attributes of the images", work, self._offer, quiet=True)
 
     def _show_evaluation(self) -> None:
-        """Offer the attributes of the shown evaluation, as soon as the view is visible."""
+        """Offer the attributes of the shown evaluation, as soon as the view is visible. Work on another one ends."""
         shown = (self.session.workspace, self.session.evaluation_id)
-        if self.isVisible() and shown != self._shown:
-            self._shown = shown
-            self._kept, self._offered, self._stale = {}, Offered({}, 0), False
+        if shown == self._shown:
+            return
+        if self._newest.busy or self._reading.busy:
             self._newest.cancel()
             self._reading.cancel()
+            self._shown = None  # read anew, should it be shown again
+        if self.isVisible():
+            self._shown = shown
+            self._kept, self._offered, self._stale = {}, Offered({}, 0), False
             self._before = self.attribute.currentData() or self._before
             self.attribute.clear()
             self.show_measured(None)

@@ -118,11 +118,15 @@ class SizePanel(QStackedWidget):
         self._show_evaluation()
 
     def _show_evaluation(self) -> None:
-        """Measure the shown evaluation, as soon as the view is visible."""
+        """Measure the shown evaluation, as soon as the view is visible. The measurement of another one ends."""
         shown = (self.session.workspace, self.session.evaluation_id)
-        if self.isVisible() and shown != self._shown:
-            self._shown = shown
+        if shown == self._shown:
+            return
+        if self._newest.busy:
             self._newest.cancel()
+            self._shown = None  # measured anew, should it be shown again
+        if self.isVisible():
+            self._shown = shown
             self.show_measured(None)
             self._measure()
 

@@ -163,9 +163,14 @@ class TriagePanel(QStackedWidget):
         self._show_evaluation()
 
     def _show_evaluation(self) -> None:
-        """Read the queue of the shown evaluation, as soon as the view is visible."""
+        """Read the queue of the shown evaluation, as soon as the view is visible. That of another one ends."""
         shown = (self.session.workspace, self.session.evaluation_id)
-        if self.isVisible() and shown != self._shown:
+        if shown == self._shown:
+            return
+        if self._reading.busy:
+            self._reading.cancel()
+            self._shown = None  # read anew, should it be shown again
+        if self.isVisible():
             self._shown = shown
             self._read()
 
