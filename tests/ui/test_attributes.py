@@ -85,6 +85,27 @@ def test_the_matrix_and_the_table_show_what_is_measured(panel, workspace, run, s
     assert panel.cells.verticalScrollBar().maximum() == panel.own_table.verticalScrollBar().maximum() == 0
 
 
+@pytest.mark.parametrize("width", [1018, 1178], ids=["of a window of 1280 px", "of 1440 px"])
+def test_the_head_is_one_line_and_frames_end_with_their_columns(qtbot, page, width):
+    page.resize(width, 800)
+    panel = opened(page)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    qtbot.waitUntil(lambda: panel.own_table.width() == panel.own_table.sizeHint().width())
+    line = panel.metrics.geometry()
+    for part in (panel.attribute, panel.what, panel.copy, panel.save):
+        assert part.geometry().top() <= line.center().y() <= part.geometry().bottom()
+    for table in (panel.cells, panel.own_table):
+        last = table.horizontalHeader().length()
+        assert table.viewport().width() == last, "the line below the titles ends at the frame"
+        assert table.horizontalScrollBar().maximum() == 0
+
+
+def test_tables_that_are_wider_than_the_view_scroll(qtbot, page, panel):
+    page.resize(600, 800)
+    qtbot.waitUntil(lambda: panel.own_table.horizontalScrollBar().maximum() > 0)
+    assert panel.own_table.verticalScrollBar().maximum() == 0
+
+
 def test_another_metric_and_the_distance_from_chance(panel):
     cell = panel.measured.cells[1][2]
     QTest.mouseClick(panel.metrics.buttons["recall@1"], Qt.MouseButton.LeftButton)

@@ -199,6 +199,36 @@ def test_classes_of_one_size_are_a_sentence(qtbot, session, workspace):
     assert panel.sentence.height() < panel.height() / 4, "it stands at the top"
 
 
+def test_of_classes_of_one_size_the_view_leads_to_each_class(qtbot, session, workspace, tmp_path):
+    session.show_run(store_run(workspace, np.repeat(np.arange(3), 4)).run_id)
+    page = open_page(qtbot, session, (1100, 700))
+    page.by_class.setChecked(False)
+    panel = measured(qtbot, page)
+    assert "Save CSV… writes them" in panel.instead.text()
+    panel.table_actions.save_to(tmp_path / "classes.csv")
+    qtbot.waitUntil((tmp_path / "classes.csv").exists)
+    assert len((tmp_path / "classes.csv").read_text("utf-8").splitlines()) == 1 + 3
+    QTest.mouseClick(panel.each, Qt.MouseButton.LeftButton)
+    assert page.views.currentIndex() == 0
+    assert page.classes.isVisible()
+
+
+def test_without_a_class_to_score_nothing_can_be_saved(qtbot, session, workspace):
+    session.show_run(store_run(workspace, np.arange(5)).run_id)
+    panel = measured(qtbot, open_page(qtbot, session, (1100, 700)))
+    assert panel.sentence.text().startswith("No class of this evaluation")
+    assert "choose another split" in panel.instead.text()
+    assert not panel.save.isVisible()
+    assert not panel.table_actions.save.isEnabled()
+    assert not panel.each.isVisible()
+
+
+def test_with_groups_the_view_offers_nothing_else(panel):
+    assert not panel.instead.isVisible()
+    assert not panel.each.isVisible()
+    assert panel.save.isVisible()
+
+
 def test_the_nearest_class_cannot_be_chosen_without_class_vectors(qtbot, session, workspace):
     session.show_run(store_run(workspace, LABELS, with_proxies=False).run_id)
     panel = measured(qtbot, open_page(qtbot, session, (1100, 700)))

@@ -161,6 +161,7 @@ class RetrievalPage(QStackedWidget):
         self.views.queries_asked.connect(self.show_method)
         self.views.group_chosen.connect(self._list_group)
         self.views.cell_chosen.connect(self._list_cell)
+        self.views.classes_asked.connect(self._show_classes)
         self.views.tags_asked.connect(self.tagging.ask_import)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
@@ -343,6 +344,10 @@ class RetrievalPage(QStackedWidget):
 
     def _list_group(self, group: ClassGroup) -> None:
         self.browsing.choose_filters(group=group)
+
+    def _show_classes(self) -> None:
+        self.views.setCurrentIndex(0)
+        self.by_class.setChecked(True)
 
     def _list_cell(self, queries: CellQueries) -> None:
         self.browsing.choose_filters(cell=queries)

@@ -26,6 +26,7 @@ class RetrievalViews(QTabWidget):
     queries_asked = Signal(str)  # by a method of search, which is shown beside plain neighbours
     group_chosen = Signal(object)  # ClassGroup: the queries of classes of one size are to be listed
     cell_chosen = Signal(object)  # CellQueries: those of a cell of an attribute's matrix are to be listed
+    classes_asked = Signal()  # the bars of the classes are to be shown beside the queries
     tags_asked = Signal()  # a table of tags is to be imported
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
@@ -76,6 +77,7 @@ class RetrievalViews(QTabWidget):
     def _class_size(self, place: QWidget) -> QWidget:
         panel = SizePanel(self._session, place)
         panel.chosen.connect(self.group_chosen)
+        panel.classes_asked.connect(self.classes_asked)
         panel.queries_asked.connect(partial(self.setCurrentIndex, 0))
         return panel
 

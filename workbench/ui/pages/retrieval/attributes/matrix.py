@@ -174,4 +174,4 @@ class MatrixView(WholeTable):
             self.setColumnWidth(column, min(wished, theme.text_px(MOST_PX)))
         down.setDefaultSectionSize(theme.text_px(ROW_PX))
         down.setMaximumWidth(theme.text_px(NAME_PX))
-        self.fit_height()
+        self.fit_size()

@@ -31,7 +31,7 @@ from workbench.ui.pages.retrieval.attributes.whole_table import WholeTable
 from workbench.ui.pages.retrieval.model.filters import CellQueries
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.dialogs.save_file import Content
@@ -132,10 +132,12 @@ class AttributesPanel(QStackedWidget):
         self.copy, self.save = self.table_actions[0].buttons(tip)
         head = in_lines(
             caption("Across the values of", self.attribute, "title"), self.attribute, self.metrics, self.what,
-            self.open, self.failed, self.copy, self.save,
+            self.copy, self.save,
         )  # fmt: skip
-        content = QWidget()
-        parts = (head, self.verdict, self.axes, self.cells, self.own_title, self.own_table, self.beside, 1)
+        lists = in_row((self.axes, 1), self.open, self.failed, spacing=8)
+        content, left = QWidget(), Qt.AlignmentFlag.AlignLeft
+        tables = ((self.cells, left), self.own_title, (self.own_table, left))
+        parts = (head, self.verdict, lists, *tables, self.beside, 1)
         in_column(*parts, on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.none, self.ask, self.measuring, ScrolledDown(content)):
             self.addWidget(page)
@@ -296,7 +298,7 @@ class AttributesPanel(QStackedWidget):
     def _fit(self) -> None:
         self.cells.fit()
         fit_columns_to_words(self.own_table)
-        self.own_table.fit_height()
+        self.own_table.fit_size()
 
     def _cells_of(self, row: OwnValue) -> Sequence[Any]:
         metric = self.metrics.value()

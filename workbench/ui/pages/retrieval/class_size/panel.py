@@ -49,6 +49,8 @@ WHY = (
     "scores, 95% intervals over classes, and the scores that chance would give."
 )
 NO_VECTORS = "This evaluation has no class vector for each of its classes, so no nearest class"
+EACH_CLASS = "The scores of each class stand beside the queries, the worst first; Save CSV… writes them."
+NO_SCORE = "A class has a score if at least two of its images are in the test half: choose another split in Set up."
 LIST = "List the queries of a group"
 LIST_TIP = "Show the queries of the chosen group in the view Queries; the class bars there show its classes, too"
 TABLE_TITLES = ("Group", "Images", "Classes", "Queries", "%", "95%", "Chance %")
@@ -60,6 +62,7 @@ class SizePanel(QStackedWidget):
 
     chosen = Signal(object)  # ClassGroup: the queries of these classes are to be listed
     queries_asked = Signal()  # the view Queries
+    classes_asked = Signal()  # the bars of the classes there
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,6 +82,8 @@ class SizePanel(QStackedWidget):
         self.open.setToolTip(LIST_TIP)
         self.open.setEnabled(False)
         self.sentence, self.beside = label("", "muted", wrap=True), label("", "caption", wrap=True)
+        self.instead, self.each = label("", wrap=True), button("Show each class", "chart-bar-horizontal")
+        self.each.setToolTip("The bars of the classes in the view Queries")
         self.plot = SizePlot()
         self.groups = SortedRows(TABLE_TITLES, self._cells, _written, self)
         self.table = QTableView()
@@ -90,10 +95,18 @@ class SizePanel(QStackedWidget):
             self.session.fulfil, self.table, "class-sizes.csv", self.groups.unwritten, self._csv
         )
         self.copy, self.save = self.table_actions.buttons("A row for each class: size, group, scores and chance")
-        head = in_lines(label("Rare and frequent classes", "title"), self.metrics, self.open, self.copy, self.save)
+        title = label("Rare and frequent classes", "title")
+        head = in_lines(title, self.metrics, self.open, self.each, self.copy, self.save)
         self.picture = PlotAndTable(self.plot, self.table)
         content = QWidget()
-        parts = (head, self.sentence, (self.picture, FILLS), self.beside, 1)  # a sentence alone stays at the top
+        parts = (
+            head,
+            self.sentence,
+            self.instead,
+            (self.picture, FILLS),
+            self.beside,
+            1,
+        )  # a sentence alone stays at the top
         in_column(*parts, on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.ask, self.measuring, ScrolledDown(content)):
             self.addWidget(page)
@@ -108,6 +121,7 @@ class SizePanel(QStackedWidget):
         self.table.activated.connect(self._opened)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         self.open.clicked.connect(self._open)
+        self.each.clicked.connect(self.classes_asked)
         self.session.theme.changed.connect(self._fit)
         self.session.evaluation_changed.connect(self._show_evaluation)
 
@@ -160,10 +174,15 @@ class SizePanel(QStackedWidget):
             self.metrics.set_value(MAP)
         self.sentence.setText(measured.sentence)
         self.beside.setText("\n".join(measured.sentences[1:]))
+        grouped, scored = bool(measured.groups), bool(len(measured.classes.labels))
         for part in (self.picture, self.metrics, self.open, self.copy):
-            part.setVisible(bool(measured.groups))
+            part.setVisible(grouped)
+        self.instead.setText(EACH_CLASS if scored else NO_SCORE)
+        self.instead.setVisible(not grouped)
+        self.each.setVisible(scored and not grouped)
         self._draw()
-        self.table_actions.save.setEnabled(True)  # the classes are there without groups, too
+        self.table_actions.save.setEnabled(scored)  # the classes are there without groups, too
+        self.save.setVisible(scored)
 
     def _draw(self) -> None:
         if self.measured is None:
