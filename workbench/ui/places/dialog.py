@@ -139,7 +139,7 @@ class PlacesDialog(MainButtonDialog):
                     records.remove(name)
 
         self.save.setEnabled(False)  # else a second press finds the places of the first
-        self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
+        self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True, lasting=True)
 
     def done(self, result: int) -> None:
         """Close; checks that are under way are forgotten, and what is being saved is saved."""

@@ -89,7 +89,7 @@ class MapPage(MapLayout):
         self.maker.failed.connect(lambda problem: model.clear(str(problem)))
         session.evaluation_changed.connect(self._show_evaluation)
         session.workspace_changed.connect(self._show_evaluation)
-        session.query_changed.connect(model.show_query)
+        session.query_changed.connect(self._show_query)
         session.theme.changed.connect(self._restyle)
 
     # Which evaluation is shown
@@ -136,6 +136,9 @@ class MapPage(MapLayout):
         self.model.show_run(self._asked[2], metric_of(evaluation.distance))
         if self.commands.beside.isChecked():
             self.second.offer()
+
+    def _show_query(self, sample_id: int | None) -> None:
+        self.model.show_query(sample_id)  # Qt would call a model without Qt after the page is deleted, too
 
     def _restyle(self) -> None:
         self.canvas.set_tokens(theme.current())

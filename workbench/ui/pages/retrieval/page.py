@@ -60,6 +60,7 @@ class RetrievalPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.browsing = Browsing(session, self._draw)
+        self.destroyed.connect(self.browsing.leave)
         self._turns = InTurns(session, self)
         self._late = QTimer(self, singleShot=True, interval=LATE)
         self._late.timeout.connect(self.browsing.drop_late)

@@ -1,6 +1,7 @@
 """Small writes of one kind, one after the other: of two the later one is what stays."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from workbench.progress import Progress
@@ -30,13 +31,11 @@ class InOrder:
 
     def read(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
         """Read after all writes that were asked for so far; `then` gets it, unless another write was asked since."""
-        before = self.written
+        self._after_it(work, partial(self._take, self.written, then))
 
-        def take(read: Result) -> None:
-            if self.written == before:
-                then(read)
-
-        self._after_it(work, take)
+    def _take(self, written: int, then: Callable[[Result], None], read: Result) -> None:
+        if self.written == written:
+            then(read)
 
     def _after_it(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
         before = self._last

@@ -1,5 +1,6 @@
 """Work off the window's thread: one job, its progress in the Activity panel, its result back on the window's thread."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.state.background.activity import Activity, ActivityItem
 from workbench.ui.state.background.mailbox import Mailbox
+from workbench.ui.state.background.receivers import is_there
 
+log = logging.getLogger(__name__)
 LOOK_EVERY = 20  # ms
 
 
@@ -32,8 +35,10 @@ def heard_by(progress: Progress, text: str) -> Callable[[], bool]:
 class Task(QObject):
     """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called.
 
-    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended. `lasting` work changes
-    something that stays: where it is done before it hears the user's cancel, it counts as done, and `then` is called.
+    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended. A callback is not called
+    either where the object of Qt that it belongs to was deleted meanwhile, as with its page. `lasting` work changes
+    something that stays: where it is done before it hears the user's cancel, it counts as done, and `then` is called;
+    its callbacks are always called, as that of a dialog that is closed.
 
     Attributes:
         item: its line in the Activity panel; None for quiet work.
@@ -129,14 +134,24 @@ class Task(QObject):
         self.ended.emit(self)
         if cancelled:
             self.drop()
-            if self._cancelled is not None:
+            if self._cancelled is not None and self._hears(self._cancelled):
                 self._cancelled()
             return
-        self.result = None  # it is `then`'s
         if ended.status == "failed":
-            self._failed(self._problem or Problem(ended.problem))
-        elif self._then is not None:
-            self._then(result)
+            problem = self._problem or Problem(ended.problem)
+            if self._hears(self._failed):
+                self._failed(problem)
+            else:
+                log.warning("what was to be told of it is gone: %s", problem)
+        elif self._then is not None and not self._hears(self._then):
+            self.drop()
+        else:
+            self.result = None  # it is `then`'s
+            if self._then is not None:
+                self._then(result)
+
+    def _hears(self, callback: Callable[..., None]) -> bool:
+        return self._lasting or is_there(callback)
 
     def _look_for_end(self) -> None:
         """The thread may end long after its result arrived; the window does not wait for it."""

@@ -61,7 +61,8 @@ class Work(QObject):
             dropped: called with a result that `then` does not get because of a cancel, to close what it holds open.
             cancelled: called after the user cancelled it in the Activity panel; not when whoever asked for it did.
             lasting: the work changes something that stays, such as a file: if it is done before it hears the user's
-                cancel, `then` or `failed` is called all the same, and it is not said to be cancelled.
+                cancel, `then` or `failed` is called all the same, and it is not said to be cancelled. They are called,
+                too, where the part of the window that they belong to is gone; those of other work are not.
 
         After `close` nothing is done any more: the task is cancelled before it begins.
         """
@@ -112,7 +113,7 @@ class Work(QObject):
                 log.warning("a change waits for the previous one")
             return work()
 
-        self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True)
+        self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True, lasting=True)
         return self._last_change
 
     def save_file(self, what: str, path: Path, content: Callable[[], bytes | str]) -> Task:

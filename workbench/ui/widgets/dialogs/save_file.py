@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.ui.preferences import Preferences
+from workbench.ui.state.background.receivers import is_there
 from workbench.ui.state.session import Session
 
 LONGEST = 60  # letters of a name that is offered
@@ -77,5 +78,10 @@ def ask_and_save(
         kinds: what each kind of file is called, and what makes it, by ending in lower case.
     """
     titles = {ending: words for ending, (words, _) in kinds.items()}
-    if (path := ask_file(parent, session.preferences, f"Save {what}", name, titles)) is not None:
-        session.save_file(what, path, kinds[path.suffix.lower()][1]())
+    if (path := ask_file(parent, session.preferences, f"Save {what}", name, titles)) is None:
+        return
+    make = kinds[path.suffix.lower()][1]
+    if is_there(make):
+        session.save_file(what, path, make())
+    else:
+        session.notify(f"{what[:1].upper()}{what[1:]} was not saved: it was removed while the file was chosen.")

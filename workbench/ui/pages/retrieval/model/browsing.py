@@ -71,6 +71,11 @@ class Browsing:
         """Whether the query that is wanted is still being read, or its evaluation."""
         return self._evaluation.busy or self._query.busy
 
+    def leave(self) -> None:
+        """Drop all answers that are still to come: who was to draw them is gone."""
+        for question in self._questions:
+            question.cancel()
+
     # The evaluation and its list
 
     def show_evaluation(self, workspace: Workspace, evaluation_id: int | None) -> None:
@@ -79,8 +84,7 @@ class Browsing:
         if asked == self._asked:
             return
         if asked is None or self._asked is None or self._asked[0] is not workspace:
-            for question in self._questions:
-                question.cancel()
+            self.leave()
         self._asked, self._current = asked, False
         if evaluation_id is not None:
             work = partial(read_evaluation, workspace, evaluation_id)
