@@ -448,6 +448,23 @@ def test_all_shortcuts_are_reset_in_one_change(qtbot, window):
     assert len(changes) == 1
 
 
+def test_a_reset_of_all_shortcuts_can_be_undone(qtbot, window):
+    commands, dialog = window.commands, window.show_shortcuts()
+    assert not dialog.reset_all.isEnabled(), "nothing is changed yet"
+    own = {"view.map": QKeySequence("Ctrl+M"), "view.train": QKeySequence("Ctrl+K"), "view.setup": QKeySequence()}
+    commands.set_shortcuts(own)
+    dialog.reset_all.click()
+    commands.set_shortcut("view.train", QKeySequence("Ctrl+J"))
+    assert dialog.undo.isVisible()
+    dialog.undo.click()
+    assert commands.shortcut("view.map") == QKeySequence("Ctrl+M")
+    assert commands.shortcut("view.setup").isEmpty()
+    assert commands.shortcut("view.train") == QKeySequence("Ctrl+J"), "chosen after the reset"
+    assert not dialog.undo.isVisible()
+    shown = {row.key: row.edit.keySequence() for row in dialog.rows}
+    assert shown["view.map"] == QKeySequence("Ctrl+M")
+
+
 def test_the_shortcut_table_names_a_command_as_it_is_whatever_it_would_do_now(qtbot, window):
     assert window.commands.title("edit.undo") == "Undo"
     window.commands["edit.undo"].setText("Undo tick of 7 runs")

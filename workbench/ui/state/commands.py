@@ -1,6 +1,6 @@
 """Every command of the window by key: one QAction each, with a shortcut that the user can change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
@@ -99,11 +99,16 @@ class Commands(QObject):
         else:
             self._preferences.set_text(f"shortcuts/{key}", sequence.toString())
 
-    def reset_shortcuts(self) -> None:
-        """Give every command its default shortcut."""
-        for key in self._actions:
-            if self.shortcut(key) != self._defaults[key]:
-                self._keep_shortcut(key, self._defaults[key])
+    def reset_shortcuts(self) -> dict[str, QKeySequence]:
+        """Give every command its default shortcut; returns those that were replaced, by command."""
+        replaced = {key: self.shortcut(key) for key in self._actions if self.shortcut(key) != self._defaults[key]}
+        self.set_shortcuts({key: self._defaults[key] for key in replaced})
+        return replaced
+
+    def set_shortcuts(self, sequences: Mapping[str, QKeySequence]) -> None:
+        """Change several shortcuts and remember them."""
+        for key, sequence in sequences.items():
+            self._keep_shortcut(key, sequence)
         self.changed.emit()  # once: the table of shortcuts compares all commands with each other at each change
 
     def conflicts(self, key: str) -> list[str]:

@@ -50,6 +50,7 @@ class ShortcutsDialog(QDialog):
         self.setWindowTitle("Keyboard shortcuts")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.commands = commands
+        self._replaced: dict[str, QKeySequence] = {}  # by the last Reset all
         self.rows = [_Row(key, self) for key in sorted(commands, key=lambda key: (commands.group(key), key))]
         self.search = QLineEdit(placeholderText="Find a command or a key")
         self.search.setAccessibleName("Find a command")
@@ -78,12 +79,30 @@ class ShortcutsDialog(QDialog):
         for index, width in enumerate((88, 240, 160, 36)):
             self.table.setColumnWidth(index, theme.text_px(width))
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
-        reset.clicked.connect(self.commands.reset_shortcuts)
+        self.reset_all, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
+        self.undo = button("Undo reset")
+        self.undo.setToolTip("Give all commands the keys back that they had before Reset all")
+        self.undo.hide()
+        self.reset_all.clicked.connect(self._reset_all)
+        self.undo.clicked.connect(self._undo_reset)
         close.clicked.connect(self.accept)
-        foot = in_row((label("Click the keys, then press the new ones.", "muted"), 1), reset, close)
+        foot = in_row((label("Click the keys, then press the new ones.", "muted"), 1), self.undo, self.reset_all, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
         open_at(self, theme.text_px(760), theme.text_px(560))
+
+    def _reset_all(self) -> None:
+        self._replaced = self.commands.reset_shortcuts()
+        self.undo.show()
+        self.undo.setFocus()  # its own button is disabled now
+
+    def _undo_reset(self) -> None:
+        """Give the replaced keys back, except to commands that have got others since."""
+        commands = self.commands
+        untouched = {key: old for key, old in self._replaced.items() if commands.shortcut(key) == commands.default(key)}
+        self._replaced = {}
+        commands.set_shortcuts(untouched)
+        self.reset_all.setFocus()
+        self.undo.hide()
 
     def _refresh(self) -> None:
         for index, row in enumerate(self.rows):
@@ -94,6 +113,7 @@ class ShortcutsDialog(QDialog):
             item = self.table.item(index, 4)
             if item is not None:
                 item.setText(", ".join(self.commands.name(other) for other in self.commands.conflicts(row.key)))
+        self.reset_all.setEnabled(any(row.reset.isEnabled() for row in self.rows))
 
     def _filter(self, typed: str) -> None:
         words = typed.casefold().split()
