@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.ui.test_form import Example
 from workbench.ui.pages.setup.form.essentials import cell_of, room
-from workbench.ui.widgets.form import GAP, Cell, ParamsForm
+from workbench.ui.widgets.field_row import GAP
+from workbench.ui.widgets.form import Cell, ParamsForm
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 FIELDS = Example.model_json_schema()["properties"]

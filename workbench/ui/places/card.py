@@ -11,10 +11,10 @@ from workbench.places.contract import Finding
 from workbench.ui.places.data_row import DataRow
 from workbench.ui.places.draft import PlaceDraft
 from workbench.ui.style import theme
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import UNLIMITED, in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.fields.editors import Field
-from workbench.ui.widgets.form import UNLIMITED, Cell, ParamsForm
+from workbench.ui.widgets.form import Cell, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 
 ICONS = {"ssh": "terminal-window", "slurm": "tree-structure", "ray": "share-network"}

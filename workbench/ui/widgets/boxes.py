@@ -5,6 +5,7 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
+UNLIMITED = 16_777_215  # px: Qt's word for no greatest width or height
 Item = QWidget | QLayout
 Part = Item | int | tuple[Item, int | Qt.AlignmentFlag]  # an item with its stretch or alignment; a number is a gap's
 Margins = int | tuple[int, int, int, int] | None

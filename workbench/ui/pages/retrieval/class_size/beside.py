@@ -5,8 +5,7 @@ from PySide6.QtWidgets import QBoxLayout, QTableView, QWidget
 
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.style import theme
-from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.form import UNLIMITED
+from workbench.ui.widgets.boxes import UNLIMITED, in_row
 
 GAP = 12  # px between the two
 LEAST = 340  # px at 100% text that the plot has beside the table

@@ -19,7 +19,8 @@ from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm
+from workbench.ui.widgets.field_row import FieldRow, Fix
+from workbench.ui.widgets.form import ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 ESSENTIALS = "Essentials"
