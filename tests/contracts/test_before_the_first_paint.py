@@ -16,8 +16,8 @@ LATE = {
     "workbench.files.archives",
     "workbench.running.engine", "workbench.running.preflight", "workbench.reports", "workbench.exchange",
     "workbench.comparing", "workbench.projection", "workbench.searching", "workbench.fair", "workbench.sweeps.plan",
-    "workbench.ui.places.dialog", "workbench.ui.sweeps.dialog", "workbench.ui.actions.import_dialog", "pyqtgraph",
-    "PIL", "ssl", "http.client", "urllib.request", "tarfile", "scipy",
+    "workbench.ui.places.dialog", "workbench.ui.sweeps.dialog", "workbench.ui.actions.exchange.import_dialog",
+    "pyqtgraph", "PIL", "ssl", "http.client", "urllib.request", "tarfile", "scipy",
 }  # fmt: skip
 
 

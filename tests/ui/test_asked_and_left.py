@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QPushButton
 
 from tests.ui.started import started
 from workbench.reports.templates import templates
-from workbench.ui.actions.export_dialog import ExportDialog
+from workbench.ui.actions.exchange.export_dialog import ExportDialog
 from workbench.ui.actions.run_actions import RunActions
 from workbench.ui.pages.compare.groups import more_seeds
 from workbench.ui.pages.compare.groups.more_seeds import MoreSeedsAction

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from tests.travelling_runs import in_folder
 from workbench.events import Ended, Saved
-from workbench.ui.actions.run_folders import import_run_folders
+from workbench.ui.actions.exchange.run_folders import import_run_folders
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.widgets.dialogs.question import Question
 from workbench.ui.window.main_window import MainWindow

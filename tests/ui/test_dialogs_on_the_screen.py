@@ -8,8 +8,8 @@ from trained import trained_run
 from workbench.datasets.inspection import Inspection
 from workbench.entries import catalog
 from workbench.settings.changed import read_config
-from workbench.ui.actions.export_dialog import ExportDialog
-from workbench.ui.actions.import_dialog import ImportDialog
+from workbench.ui.actions.exchange.export_dialog import ExportDialog
+from workbench.ui.actions.exchange.import_dialog import ImportDialog
 from workbench.ui.pages.map.side.class_table import ClassTableDialog
 from workbench.ui.pages.setup.data.dialog import DataDialog
 from workbench.ui.places.dialog import PlacesDialog

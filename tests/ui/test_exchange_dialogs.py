@@ -17,9 +17,9 @@ from workbench.exchange.server import OPS
 from workbench.jobs.serving import CAN_PEEK
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.ui.actions.export_dialog import ExportDialog
-from workbench.ui.actions.import_dialog import ABOUT
-from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+from workbench.ui.actions.exchange.export_dialog import ExportDialog
+from workbench.ui.actions.exchange.import_dialog import ABOUT
+from workbench.ui.actions.exchange.other_images_dialog import OtherImagesDialog
 from workbench.ui.pages.map.model.method import MapMethod
 from workbench.ui.state.background.analysis import AnalysisClient
 from workbench.ui.state.process_work import ProcessWork
@@ -55,7 +55,7 @@ def _in_this_process(monkeypatch):
         return SimpleNamespace(over=True)  # nothing that could be cancelled
 
     for dialog in ("import_dialog", "export_dialog"):
-        monkeypatch.setattr(f"workbench.ui.actions.{dialog}.ProcessWork", work)
+        monkeypatch.setattr(f"workbench.ui.actions.exchange.{dialog}.ProcessWork", work)
 
 
 @pytest.fixture
@@ -367,7 +367,7 @@ def begun(monkeypatch):
     """The fields of each test that the window begins, without its process."""
     fields = []
     monkeypatch.setattr(
-        "workbench.ui.actions.exchange_actions.ProcessWork", lambda *given, **_: fields.append(given[4])
+        "workbench.ui.actions.exchange.exchange_actions.ProcessWork", lambda *given, **_: fields.append(given[4])
     )
     return fields
 
@@ -413,7 +413,7 @@ def test_the_network_of_a_test_is_not_chosen(qtbot, session, window, digits, mon
 
 def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, window, run_id, notices, monkeypatch):
     asked = []
-    monkeypatch.setattr("workbench.ui.actions.other_images_dialog.OtherImagesDialog.open", asked.append)
+    monkeypatch.setattr("workbench.ui.actions.exchange.other_images_dialog.OtherImagesDialog.open", asked.append)
     window.run_actions.exchange.ask_test()
     assert "Choose a run" in str(notices[-1])
     session.show_run(run_id)
@@ -426,7 +426,9 @@ def test_a_test_without_a_run_or_without_its_network_says_so(qtbot, session, win
 def answer(session, window, run_id, monkeypatch, tmp_path):
     """What a test of the shown run gets from its process, to be called with the answer."""
     begun = []
-    monkeypatch.setattr("workbench.ui.actions.exchange_actions.ProcessWork", lambda *given, **_: begun.append(given))
+    monkeypatch.setattr(
+        "workbench.ui.actions.exchange.exchange_actions.ProcessWork", lambda *given, **_: begun.append(given)
+    )
     session.show_run(run_id)
     window.run_actions.exchange.test_on(session.run(), tmp_path / "own")
     return begun[0][5]

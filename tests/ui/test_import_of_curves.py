@@ -14,7 +14,7 @@ from workbench.entries import catalog
 from workbench.exchange.event_records import record
 from workbench.exchange.exported.tensorboard import scalar_event
 from workbench.ui.actions import offering
-from workbench.ui.actions.curves import sentences
+from workbench.ui.actions.exchange.curves import sentences
 from workbench.ui.docks.run_row import about
 from workbench.ui.style.words import NO_VALUE
 from workbench.ui.window.main_window import MainWindow

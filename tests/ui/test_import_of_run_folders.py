@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
 from workbench.exchange.formats import export_run
-from workbench.ui.actions.run_folders import import_run_folders
+from workbench.ui.actions.exchange.run_folders import import_run_folders
 from workbench.ui.window.main_window import MainWindow
 from workbench.workspace import Workspace
 

@@ -8,7 +8,7 @@ from shiboken6 import isValid
 
 from tests.unit.comparing.compared_runs import store, store_test
 from workbench.results.network_scores import OWN_HALF
-from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+from workbench.ui.actions.exchange.other_images_dialog import OtherImagesDialog
 from workbench.ui.widgets.evaluation.network_table import HEAD
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise", extend=True)
@@ -63,7 +63,7 @@ def test_earlier_tests_stand_below_the_own_test_half_the_newest_first(opened, wo
 
 
 def test_of_many_tests_the_newest_are_listed_and_the_rest_is_counted(opened, workspace, runs, monkeypatch):
-    for module in ("ui.actions.other_images_dialog", "ui.widgets.evaluation.network_table"):
+    for module in ("ui.actions.exchange.other_images_dialog", "ui.widgets.evaluation.network_table"):
         monkeypatch.setattr(f"workbench.{module}.MOST_READ", 2)
     tests = [store_test(workspace, runs[0], NUMBERS, called=f"night{part}") for part in range(4)]
     dialog = opened(runs[0])

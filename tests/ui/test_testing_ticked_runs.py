@@ -11,7 +11,7 @@ from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import store_run
 from tests.unit.comparing.compared_runs import store, store_test
 from workbench.comparing.grouping.groups import grouped
-from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+from workbench.ui.actions.exchange.other_images_dialog import OtherImagesDialog
 from workbench.workspace import Workspace
 
 pytestmark = [
@@ -91,7 +91,9 @@ def test_two_ticked_networks_are_tested_and_compared_as_one_group(qtbot, session
 def begun(monkeypatch):
     """What each test that the window begins is asked with, without its process."""
     asked = []
-    monkeypatch.setattr("workbench.ui.actions.exchange_actions.ProcessWork", lambda *given, **_: asked.append(given))
+    monkeypatch.setattr(
+        "workbench.ui.actions.exchange.exchange_actions.ProcessWork", lambda *given, **_: asked.append(given)
+    )
     return asked
 
 

@@ -1,1 +1,1 @@
-"""What a person does with runs: start, repeat, remove, export and import them."""
+"""What a person does with runs: start, repeat and remove them."""

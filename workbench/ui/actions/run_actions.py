@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.running.devices.together import parse_devices
 from workbench.ui.actions.checkpoint_actions import CheckpointActions
 from workbench.ui.actions.colour_menu import colour_menu
-from workbench.ui.actions.exchange_actions import ExchangeActions
+from workbench.ui.actions.exchange.exchange_actions import ExchangeActions
 from workbench.ui.actions.run_config import offer_settings, offer_start
 from workbench.ui.actions.ticked_actions import TickedActions
 from workbench.ui.actions.trash_actions import TrashActions

@@ -13,8 +13,8 @@ from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.actions import offering
-from workbench.ui.actions.curves import import_curves
-from workbench.ui.actions.run_folders import import_run_folders
+from workbench.ui.actions.exchange.curves import import_curves
+from workbench.ui.actions.exchange.run_folders import import_run_folders
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.session import Session

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 from workbench.exchange.imported.tables import ENDINGS
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.files import typed_path
-from workbench.ui.actions.importing import ImportingDialog
+from workbench.ui.actions.exchange.importing import ImportingDialog
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.fields.editors import ChoiceEditor, LineEditor, PathEditor

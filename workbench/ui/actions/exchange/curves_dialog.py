@@ -3,8 +3,8 @@
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from workbench.files import typed_path
-from workbench.ui.actions.curves import import_curves
-from workbench.ui.actions.importing import ImportingDialog
+from workbench.ui.actions.exchange.curves import import_curves
+from workbench.ui.actions.exchange.importing import ImportingDialog
 from workbench.ui.state.process_work import ProcessWork
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.fields.editors import PathEditor

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
-from workbench.ui.actions.run_folders import import_run_folders
+from workbench.ui.actions.exchange.run_folders import import_run_folders
 from workbench.ui.actions.train_again import FOREIGN
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.concern import EVERYWHERE
@@ -20,9 +20,9 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
-    from workbench.ui.actions.curves_dialog import CurvesDialog
-    from workbench.ui.actions.export_dialog import ExportDialog
-    from workbench.ui.actions.import_dialog import ImportDialog
+    from workbench.ui.actions.exchange.curves_dialog import CurvesDialog
+    from workbench.ui.actions.exchange.export_dialog import ExportDialog
+    from workbench.ui.actions.exchange.import_dialog import ImportDialog
 
 TEST_TICKED = "Test ticked runs on other images…"
 
@@ -73,7 +73,7 @@ class ExchangeActions(QObject):
 
     def ask_export(self) -> "ExportDialog | None":
         """Open the export dialog for the shown run; None when no run is shown."""
-        from workbench.ui.actions.export_dialog import ExportDialog  # late: the window is shown first
+        from workbench.ui.actions.exchange.export_dialog import ExportDialog  # late: the window is shown first
 
         try:
             run = self._session.run()
@@ -104,7 +104,7 @@ class ExchangeActions(QObject):
         session.read(look, lambda _: self._ask_images(run))  # before images are looked for in vain
 
     def _ask_images(self, run: Run) -> None:
-        from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+        from workbench.ui.actions.exchange.other_images_dialog import OtherImagesDialog
 
         OtherImagesDialog(self._session, [run], self.test_on, self._window).open()
 
@@ -116,7 +116,7 @@ class ExchangeActions(QObject):
             session.read(look, lambda _: self._ask_images_of_all(runs))
 
     def _ask_images_of_all(self, runs: list[Run]) -> None:
-        from workbench.ui.actions.other_images_dialog import OtherImagesDialog
+        from workbench.ui.actions.exchange.other_images_dialog import OtherImagesDialog
 
         def start(_first: Run, images: Path, name: str, epoch: str) -> ProcessWork:
             return self.test_all_on(runs, images, name, epoch)
@@ -202,7 +202,7 @@ class ExchangeActions(QObject):
 
     def ask_import(self) -> "ImportDialog":
         """Open the import dialog."""
-        from workbench.ui.actions.import_dialog import ImportDialog
+        from workbench.ui.actions.exchange.import_dialog import ImportDialog
 
         dialog = ImportDialog(self._session, self._window)
         dialog.open()
@@ -210,7 +210,7 @@ class ExchangeActions(QObject):
 
     def ask_curves(self) -> "CurvesDialog":
         """Open the dialog for curves of other programs."""
-        from workbench.ui.actions.curves_dialog import CurvesDialog
+        from workbench.ui.actions.exchange.curves_dialog import CurvesDialog
 
         dialog = CurvesDialog(self._session, self._window)
         dialog.open()
