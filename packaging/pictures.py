@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "docs"
 SIZE, LARGE = (1280, 800), (1600, 1100)  # pixels of the window; of that whose charts are shown without it
+LOW = 720  # pixels: height of the window whose tables are shown without it
 PRINTED = 1100, 1600  # the largest width and height of a figure of the report, in pixels
 MOST_BYTES = 250_000  # of one picture; all documents have a limit, too
 PATIENCE = 900.0  # seconds that a map and its neighbours get
@@ -96,7 +97,7 @@ def take_pictures(folder: Path) -> None:
     from workbench.workspace import Workspace
 
     with opened(Workspace(folder), SIZE, DOCS) as (window, camera):
-        for photograph in (_digits, _ce_and_spce, _photographs, _pair, _near_duplicates):
+        for photograph in (_digits, _ce_and_spce, _photographs, _attributes, _pair, _near_duplicates):
             photograph(window, camera)
 
 
@@ -135,6 +136,34 @@ def _photographs(window: "MainWindow", camera: "Photographer") -> None:
     for name in ("train", "map", "retrieval"):
         _show(window, camera, name)
         save(window, f"photographs-{name}")
+
+
+def _attributes(window: "MainWindow", camera: "Photographer") -> None:
+    """Scores from photographs of one shape to those of another, by tags that are read from their files."""
+    from workbench.ui.pages.retrieval.attributes.panel import AttributesPanel
+    from workbench.workspace.choices.sample_tags import change_tags
+
+    workspace = window.session.workspace
+    dataset_id = workspace.run(PHOTOGRAPHS).dataset_id
+    assert dataset_id is not None  # its images are there
+    dataset = workspace.dataset(dataset_id)
+    samples, tags = workspace.samples(dataset.id), []
+    for number, path in zip(samples.ids.tolist(), samples.paths, strict=True):
+        with Image.open(Path(dataset.root) / path) as photograph:
+            width, height = photograph.size
+        tags.append((number, f"shape={'landscape' if width > height else 'portrait' if height > width else 'square'}"))
+    change_tags(workspace, dataset.id, tags)
+    window.session.show_run(PHOTOGRAPHS)
+    page = _show(window, camera, "retrieval")
+    page.views.setCurrentIndex(page.views.count() - 1)
+    panel = page.findChild(AttributesPanel)
+    camera.wait(lambda: panel.measured is not None, most=PATIENCE)
+    panel.metrics.buttons["MAP@R"].click()
+    window.resize(SIZE[0], LOW)
+    camera.wait()
+    save(panel, "photographs-attributes", colours=64)
+    window.resize(*SIZE)
+    page.views.setCurrentIndex(0)
 
 
 def _pair(window: "MainWindow", camera: "Photographer") -> None:
@@ -196,8 +225,11 @@ def _at_full_size(plot: Any, camera: "Photographer") -> Any:
     return plot
 
 
-def save(widget: "QWidget", name: str) -> None:
-    """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
+def save(widget: "QWidget", name: str, colours: int = 256) -> None:
+    """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large.
+
+    With `colours` below 256, it has no more of them at once: a table loses nothing by that.
+    """
     from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect
     from PySide6.QtWidgets import QApplication
 
@@ -208,7 +240,8 @@ def save(widget: "QWidget", name: str) -> None:
     window = widget.window()  # has the background
     window.grab(QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())).save(buffer, "PNG")
     picture = Image.open(io.BytesIO(bytes(buffer.data().data()))).convert("RGB")
-    for candidate in (picture, *(picture.quantize(colours) for colours in (256, 128, 64))):
+    fewer = [picture.quantize(count) for count in (256, 128, 64) if count <= colours]
+    for candidate in ([picture] if colours == 256 else []) + fewer:
         candidate.save(DOCS / f"{name}.png", optimize=True)
         if (DOCS / f"{name}.png").stat().st_size < MOST_BYTES:
             return

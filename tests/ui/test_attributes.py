@@ -85,7 +85,7 @@ def test_the_matrix_and_the_table_show_what_is_measured(panel, workspace, run, s
     assert panel.cells.verticalScrollBar().maximum() == panel.own_table.verticalScrollBar().maximum() == 0
 
 
-@pytest.mark.parametrize("width", [1018, 1178], ids=["of a window of 1280 px", "of 1440 px"])
+@pytest.mark.parametrize("width", [1006, 1178], ids=["of a window of 1280 px, beside a bar", "of 1440 px"])
 def test_the_head_is_one_line_and_frames_end_with_their_columns(qtbot, page, width):
     page.resize(width, 800)
     panel = opened(page)

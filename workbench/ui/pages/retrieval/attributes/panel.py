@@ -102,7 +102,7 @@ class AttributesPanel(QStackedWidget):
         self.attribute, self.asked = ElidedBox(), ElidedBox()  # beside the tables, and above the button that asks
         self.asked.setModel(self.attribute.model())
         for box in (self.attribute, self.asked):
-            box.setMinimumContentsLength(12)
+            box.setMinimumContentsLength(10)
             box.setAccessibleName("Attribute")
             box.setToolTip("Whose values are compared: a column of the table of tags")
         self.ask.insert_above_button(self.asked)
