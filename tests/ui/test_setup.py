@@ -874,11 +874,11 @@ def test_essentials_come_first_and_advanced_is_folded_to_what_differs(page):
 
 def test_unfolding_makes_the_rows_in_several_turns(page, qtbot):
     page.groups.unfold.click()
-    assert "seed" not in shown_fields(page), "all at once would hold the window for 0.2 s"
-    qtbot.waitUntil(lambda: "seed" in shown_fields(page))
+    assert "evaluation.probe_every" not in shown_fields(page), "all at once would hold the window for 0.2 s"
+    qtbot.waitUntil(lambda: "evaluation.probe_every" in shown_fields(page))
     page.groups.unfold.click()
     page.groups.unfold.click()
-    assert page.groups.row("seed").isVisibleTo(page), "a field that is wanted is there at once"
+    assert page.groups.row("evaluation.probe_every").isVisibleTo(page), "a field that is wanted is there at once"
 
 
 def test_a_field_is_found_by_its_words(page):
