@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.searching import building
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.search.gallery_model import Change, GallerySearch
+from workbench.ui.pages.retrieval.search.gallery_panel import neighbour_rows, neighbours_csv
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 COUNT = 2_000
@@ -181,3 +182,10 @@ def test_index_and_exact_search_can_be_given_up_on_the_page(qtbot, page):
     qtbot.mouseClick(panel.exact, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.exact.text() == "Search exactly")
     assert panel.model.answer is None
+
+
+def test_neighbours_are_saved_with_all_digits_of_their_similarities():
+    rows = neighbour_rows(ANSWER | {"similarities": [0.9123456789012345, -0.0000123]})
+    assert neighbours_csv(rows).splitlines() == [
+        "Rank,Row,Class,Same class,Similarity", "1,9,cat,✓,0.9123456789012345", "2,4,dog,✗,-1.23e-05",
+    ]  # fmt: skip

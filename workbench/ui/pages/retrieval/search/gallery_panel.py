@@ -1,13 +1,15 @@
 """The Retrieval page of a search-only run: its index, one row and its neighbours."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QComboBox, QHeaderView, QProgressBar, QSpinBox, QTableView, QWidget
 
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.searching.facts import described
 from workbench.ui.models.sorted_rows import SortedRows
@@ -20,6 +22,7 @@ from workbench.ui.style.words import duration
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.dialogs.save_file import Content
 from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.labels import label
@@ -122,7 +125,7 @@ class GalleryPanel(QWidget):
         self.table = QTableView()
         self.table.setModel(self.rows)
         select_rows(self.table, "Nearest neighbours")
-        TableActions(self.session.fulfil, self.table, "neighbours.csv", self.rows.unwritten)
+        TableActions(self.session.fulfil, self.table, "neighbours.csv", self.rows.unwritten, self._csv)
         set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -213,6 +216,15 @@ class GalleryPanel(QWidget):
         near = self.rows.row(index.row())
         if near is not None:
             self.model.search(near[1])
+
+    def _csv(self) -> Content:
+        return partial(neighbours_csv, list(self.rows.rows))
+
+
+def neighbours_csv(rows: Sequence[tuple[Any, ...]]) -> str:
+    """Neighbours as CSV: as the table, but with all digits of the similarities."""
+    cells = [neighbour_cells(row) for row in rows]
+    return csv_text(list(TITLES), [[rank, number + 1, *rest] for rank, number, *rest in cells])
 
 
 def ignored(_: object) -> None:
