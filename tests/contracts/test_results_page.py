@@ -130,6 +130,7 @@ def test_the_trends_of_the_ablations_are_those_of_their_values():
         "CCP: a pool": ("8 proxies of 16 images", "8 random images"),
         "CCP: many projections": ("many projections", "one projection"),
         "ICE: the largest batch": ("136", "76"), "RankMI: ratio 1 and ratio 4": ("ratio 1", "ratio 4"),
+        "RankMI: ratio 1 and ratio 2": ("ratio 1", "ratio 2"),
     }  # fmt: skip
     trends = [cells for cells in rows(title) if ": " in cells[0]]
     for claim, difference, verdict in trends:
