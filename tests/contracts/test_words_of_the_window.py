@@ -45,7 +45,7 @@ HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms|Time s|Memory MB)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Group", "Method", "Backbone", "Seed (runs)", "Class",
                "Query", "Suspect", "Taken for", "Hub", "Which classes", "Same class",
-                "Store or search", "In words", "Nearest class", "Change", "Measure"),
+                "Store or search", "In words", "Nearest class", "Change", "Measure", "Image", "By"),
     "a number with the unit of its row": ("Strength", "Nearest", "Mean"),
     "a difference, of the unit of the column before it": ("Δ", "Δ AP"),
     "a range, of the unit of the column before it": ("95% interval",),

@@ -177,7 +177,8 @@ def test_a_run_that_trains_is_not_disturbed(dialog, session, trial, monkeypatch)
 @pytest.mark.parametrize(
     ("line", "text", "said"),
     [
-        ("first", "much", "“From” is not a number."), ("last", "1e-9", "1e-06 to 1e-09 is no such range"),
+        ("first", "much", "“From” is not a number."),
+        ("last", "1e-9", "must rise, above 0 and up to 100; 1e-06 to 1e-09 do not"),
         ("steps", "3", "A test of 3 steps is too short."), ("steps", "many", "“Batches” is not a number."),
     ],
 )  # fmt: skip

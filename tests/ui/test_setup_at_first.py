@@ -67,6 +67,8 @@ def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_
     session.set_catalog(CATALOG)
     waiting.groups.unfold.click()
     choose(waiting, "loss.name", "psce")
+    last = [path for fields in waiting.draft.advanced().values() for path in fields][-1]
+    qtbot.waitUntil(lambda: any(last in form.names() for form in waiting.groups.forms.values()))
     waiting.activateWindow()
     waiting.chooser.setFocus()
     met = []

@@ -314,7 +314,7 @@ def test_the_panel_tells_trials_that_were_stopped_or_refused_from_those_that_tra
     assert summary[3] == "3 of 3"
     assert summary[-1].startswith("40.00% at "), "the value of the stopped trial is not the best"
     assert not model.has_failed_runs
-    assert "1 proposed setting was refused before training, as the fields do not go together" in model.words()
+    assert "1 proposed setting was refused before training, as the fields do not fit together" in model.words()
 
 
 def test_values_of_networks_that_were_best_before_training_are_marked(model, workspace):

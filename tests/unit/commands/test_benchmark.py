@@ -87,7 +87,7 @@ def test_a_comparison_runs_each_method_once(tmp_path, monkeypatch):
             columns = "name, root, class_names, pixels, image_size, channels"
             db.execute(f"insert into datasets ({columns}, fingerprint) select {columns}, 'before' from datasets")
             db.execute("update runs set dataset_id = 2 where id = 1")
-        with pytest.raises(Problem, match="The images have changed since run 1: "):
+        with pytest.raises(Problem, match="The images have changed since run 1, so these numbers cannot be compared"):
             compare(workspace, "digits", ["ce", "spce"], [0], tmp_path, lambda *words: told.append(words))
     assert again == rows
     assert rows[0].method == "untrained"

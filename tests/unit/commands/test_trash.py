@@ -99,7 +99,7 @@ def test_names_notes_and_tags_are_changed_and_the_rest_stays(space):
         (["--name", " "], "It is empty."),
         (["--tag", ""], "It is empty."),
         (["--name", "two\nlines"], "more than one line"),
-        (["--name", "n" * 201], "It has 201 letters"),
+        (["--name", "n" * 201], "It has 201 characters"),
         (["--name", "\udcff"], "is not Unicode text"),
         (["--note", "\udcff"], "is not Unicode text"),
         (["--untag", "\udcff"], "is not Unicode text"),

@@ -244,7 +244,7 @@ def test_jitter_before_the_crop_is_that_of_the_whole_square(jittered):
 def test_whole_images_are_cropped_before_their_colours_change():
     params = {"crops_of": "whole", "jitter": 0.2, "jitter_first": True}
     config = RunConfig(augmentation=Choice(name="crop_flip", params=params))
-    assert "take crops of the square" in config.check(catalog.current())["augmentation.jitter_first"]
+    assert "use crops of the square" in config.check(catalog.current())["augmentation.jitter_first"]
     square = config.model_copy(
         update={"augmentation": Choice(name="crop_flip", params=params | {"crops_of": "square"})}
     )

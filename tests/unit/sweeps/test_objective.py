@@ -73,7 +73,7 @@ def test_the_linear_probe_is_offered_where_the_runs_have_it():
         "linear/top-1", "",
     ]  # fmt: skip
     assert [objective.of_paper("recall@1", config, known) for config in (probed, held_out)] == ["recall@1", ""]
-    with pytest.raises(BadConfig, match="measured after the last epoch alone"):
+    with pytest.raises(BadConfig, match="measured only after the last epoch"):
         planned(probed, [read("training.lr=0.1,0.2")], "grid", known, metric="linear/top-1", stop_early=True)
 
 
