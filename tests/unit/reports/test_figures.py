@@ -68,6 +68,21 @@ def test_a_value_beyond_what_an_axis_can_have_is_marked_and_the_others_are_drawn
     assert [text.get_text() for text in drawings["loss"].figure().axes[0].texts] == [" beyond 1e+300"]
 
 
+def test_metrics_of_another_program_are_in_percent_whether_it_logged_fractions_or_percent():
+    logged = {"recall@1": [0.25, 0.5], "validation/MAP@R": [30.0, 60.0], "mine/norm": [0.25, 0.5]}
+    curves = {name: SimpleNamespace(steps=np.arange(2), values=np.array(values)) for name, values in logged.items()}
+    curves |= {"test/MAP@R": curves["validation/MAP@R"], "test/recall@1": curves["recall@1"]}
+    content = SimpleNamespace(
+        sections=("curves",), curves=curves, other_curves=tuple(logged), map=None, worst=(), finest=()
+    )
+    drawings = draw(content)
+    others = drawings["other-curves"].figure().axes
+    assert [axes.get_title() for axes in others] == ["recall@1 (%)", "validation/MAP@R (%)", "mine/norm"]
+    assert [axes.lines[0].get_ydata().tolist() for axes in others] == [[25, 50], [30, 60], [0.25, 0.5]]
+    (retrieval,) = drawings["retrieval"].figure().axes
+    assert [line.get_ydata().tolist() for line in retrieval.lines] == [[25, 50], [30, 60]]
+
+
 def test_titles_apart_end_without_a_lone_bracket():
     assert apart(["Digits: loss Normalised CE", "Digits: loss Proxy-Anchor"]) == ["Normalised CE", "Proxy-Anchor"]
     assert apart(["Digits (set a)", "Digits (set b)"]) == ["a", "b"]

@@ -13,6 +13,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.curves.smoothing import BATCH_LOSS, exponential_mean
+from workbench.comparing.measures import is_logged_share, percent_factor
 from workbench.metric_names import metric_name
 from workbench.names import in_one_line
 from workbench.reports.content.run_content import Content, Curve, Map, QueryCard, percent
@@ -118,12 +119,13 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) 
 
 
 def _others(content: Content, names: tuple[str, ...], host: Figure) -> None:
-    """One plot for each: what their units are is not known."""
+    """One plot for each: their units are not known, but those of metrics, which are in percent."""
     for place, name in enumerate(names, 1):
         axes = host.add_subplot(-(-len(names) // 2), 2, place)
-        axes.plot(content.curves[name].steps, _drawn(content.curves[name]), color=COLOURS[0], linewidth=0.9)
-        _mark_trouble(axes, content.curves[name])
-        axes.set_title(legend_name(name), fontsize="small")
+        curve, unit = content.curves[name], " (%)" if is_logged_share(name) else ""
+        axes.plot(curve.steps, _in_percent(name, curve), color=COLOURS[0], linewidth=0.9)
+        _mark_trouble(axes, curve)
+        axes.set_title(f"{legend_name(name)}{unit}", fontsize="small")
         axes.set_xlabel("Step", fontsize="small")
 
 
@@ -133,7 +135,7 @@ def _retrieval(content: Content, host: Figure) -> None:
     looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
     for name, colour, line in (*looks, ("test/MAP@R", COLOURS[5], "-")):
         curve, word = content.curves[name], metric_name(name.removeprefix("test/"))
-        axes.plot(curve.steps, 100 * _drawn(curve), line, color=colour, label=word, marker=".", markersize=4)
+        axes.plot(curve.steps, _in_percent(name, curve), line, color=colour, label=word, marker=".", markersize=4)
     axes.set(xlabel="Step", title="Retrieval on the test set (%) ↑")
     host.legend(loc="outside lower center", ncols=4, fontsize="small", columnspacing=1)  # the curves fill the axes
 
@@ -156,6 +158,12 @@ def _loss(loss: Curve, rate: Curve | None, host: Figure) -> None:
 def _drawn(curve: Curve) -> np.ndarray:
     """The values with NaN where there is nothing to draw."""
     return np.where(np.abs(curve.values) <= LARGEST, curve.values, np.nan)
+
+
+def _in_percent(name: str, curve: Curve) -> np.ndarray:
+    """The values with fractions in percent, as the pages Train and Compare draw them."""
+    drawn = _drawn(curve)
+    return percent_factor(name, drawn) * drawn
 
 
 def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
