@@ -3,7 +3,24 @@
 import numpy as np
 
 CHUNK = 2**18  # draws counted at once: 2 MB, which stay in the processor's cache
+Z = 1.959964  # of the normal distribution at 97.5%
 DEARER = 10  # how many draws of a query cost as much as one draw of the count of a value
+
+
+def wilson_interval(share: float, count: int) -> tuple[float, float]:
+    """The 95% Wilson interval (Wilson, 1927) of a share, 0..1, of `count` independent answers, at least one.
+
+    It has a width at 0 and at 1, too, where a bootstrap gives none.
+    """
+    middle = (share + Z * Z / (2 * count)) / (1 + Z * Z / count)
+    half = wilson_half(share, count)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def wilson_half(share: float, count: int) -> float:
+    """Half the width of the 95% Wilson interval before it is cut at 0 and 1; as `wilson_interval`."""
+    spread = share * (1 - share) / count + Z * Z / (4 * count * count)
+    return float(Z * spread**0.5 / (1 + Z * Z / count))
 
 
 def bootstrap_interval(

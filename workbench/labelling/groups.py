@@ -40,7 +40,8 @@ def cut_of(stored: Stored) -> Cut:
         return Cut(0.0, 0.0, len(rows))
     tree, labels = _tree(stored.embeddings[rows], stored.distance), stored.labels[rows]
     merges = np.unique(tree[:, 2])
-    between = np.append((merges[1:] + merges[:-1]) / 2, merges[-1])  # new images are not as near as these at a merge
+    # New images are not as near as these at a merge; under the first all are alone, as where each class has one image.
+    between = np.concatenate([merges[:1] / 2, (merges[1:] + merges[:-1]) / 2, merges[-1:]])
     heights = np.unique(np.quantile(between, np.linspace(0, 1, CUTS), method="nearest"))
     scores = np.array([adjusted_rand_score(labels, _at(tree, height)) for height in heights])
     best = np.flatnonzero(scores == scores.max())

@@ -1,18 +1,20 @@
 """Suggestions and the person's answers, kept in the folder of the run: the window may be closed meanwhile."""
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from math import isfinite
+from pathlib import Path, PurePath
 
 from pydantic import TypeAdapter
 
 from workbench import files
-from workbench.labelling.request import Suggested
+from workbench.labelling.request import Suggested, Suggestion
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.paths import is_file
 
 NAME = "labelling-{}.json"  # of the evaluation
 LARGEST = 1 << 28  # bytes
+LARGEST_ID = (1 << 63) - 1  # of a sample, in the database
 START_AGAIN = "Suggest the classes again."
 
 
@@ -51,7 +53,8 @@ def kept(workspace: Workspace, evaluation_id: int) -> Labelling | None:
         raise Problem(f"{place} is damaged.", kept="The run is there.", todo=START_AGAIN) from None
     suggested = labelling.suggested
     paths = [*(image.path for image in suggested.images), *labelling.answers]
-    if suggested.evaluation != evaluation_id or any(map(_leaves, paths)):
+    fits = suggested.evaluation == evaluation_id and all(map(_is_measured, suggested.images))
+    if not fits or any(map(_leaves, paths)):
         raise Problem(f"{place} is not of this evaluation.", kept="The run is there.", todo=START_AGAIN)
     return labelling
 
@@ -61,9 +64,14 @@ def _place(workspace: Workspace, evaluation_id: int) -> Path:
 
 
 def _leaves(path: str) -> bool:
-    """Whether a path leads out of its folder."""
-    parts = PurePosixPath(path.replace("\\", "/"))
-    return parts.is_absolute() or ".." in parts.parts or ":" in path.split("/")[0]
+    """Whether a path leads out of its folder, or is none; a colon and a backslash may be in names outside Windows."""
+    pure = PurePath(path)
+    return bool(pure.anchor) or ".." in pure.parts or "\0" in path
+
+
+def _is_measured(image: Suggestion) -> bool:
+    """Whether numbers of an image can be those of a suggestion."""
+    return 0 <= image.nearest <= LARGEST_ID and isfinite(image.similarity) and isfinite(image.second_similarity)
 
 
 _READER = TypeAdapter(Labelling)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.conventions import Between, ball_distances, ball_gaps
-from workbench.evaluation.intervals import bootstrap_interval
+from workbench.evaluation.intervals import wilson_interval
 from workbench.problem import Problem
 from workbench.results.open_set import lowest_limit
 from workbench.results.stored import Stored, comparable, lengths
@@ -22,7 +22,7 @@ BLOCK = 1 << 24  # similarities that are held at once
 MOST_QUERIES = 5_000  # labelled images that the threshold is measured with
 LEAST = 5  # images of a class whose share is named
 SEED = 0
-Share = tuple[float, float, float]  # with the limits of its 95% interval over queries
+Share = tuple[float, float, float]  # with the limits of its 95% Wilson interval over queries
 DIGITS = 6  # of a similarity in float32: the last ones differ between matrix kernels
 
 
@@ -41,7 +41,7 @@ class Labelled:
 class Nearest:
     """For each of q queries its two nearest classes, by the nearest image of each; -1 and -inf where there is none."""
 
-    row: np.ndarray  # [q] int64 rows of the evaluation: the nearest image
+    row: np.ndarray  # [q] int64 rows of the evaluation: the nearest image of the nearest class
     label: np.ndarray  # [q] int64 its class
     similarity: np.ndarray  # [q] float64: cosine, else minus the distance
     second_label: np.ndarray  # [q] int64 the nearest other class
@@ -87,19 +87,24 @@ def nearest(queries: np.ndarray, own: np.ndarray, among: Labelled, between: Betw
         own: [q] the row of the evaluation that a query is, which is left out; or -1.
         between: called after each block of queries; may raise Cancelled.
     """
-    found_rows, classes = np.empty((2, len(queries)), np.int64), np.full((2, len(queries)), -1)
+    found_rows, classes = np.empty(len(queries), np.int64), np.full((2, len(queries)), -1)
+    ends = np.append(among.starts[1:], len(among.rows))
     similar = np.full((2, len(queries)), -np.inf)
     for part, scores in _similarities(queries, own, among):
         of_class = np.round(np.maximum.reduceat(scores, among.starts, axis=1).astype(np.float64), DIGITS)
         at = np.arange(len(scores))
         for place in range(2):
             best = of_class.argmax(axis=1)
+            if place == 0:
+                found_rows[part] = [
+                    among.rows[low + row[low:high].argmax()]
+                    for row, low, high in zip(scores, among.starts[best], ends[best], strict=True)
+                ]
             similar[place, part] = of_class[at, best]
             classes[place, part] = np.where(np.isfinite(similar[place, part]), among.labels[best], -1)
             of_class[at, best] = -np.inf
-        found_rows[0, part] = among.rows[scores.argmax(axis=1)]
         between()
-    return Nearest(found_rows[0], classes[0], similar[0], classes[1], similar[1])
+    return Nearest(found_rows, classes[0], similar[0], classes[1], similar[1])
 
 
 def _similarities(queries: np.ndarray, own: np.ndarray, among: Labelled) -> Iterator[tuple[slice, np.ndarray]]:
@@ -137,7 +142,8 @@ def threshold(stored: Stored, among: Labelled, fpir: float, between: Between = l
     Raises:
         Problem: there are too few labelled images for so small a share.
     """
-    rows = np.arange(len(stored.labels))
+    queries = ~stored.searched()  # with a gallery, new images are like the queries
+    rows = np.flatnonzero(queries) if queries.any() else np.arange(len(stored.labels))
     rows = np.sort(np.random.default_rng(SEED).permutation(rows)[:MOST_QUERIES])
     if fpir * len(rows) < 1 - 1e-9:
         raise Problem(
@@ -170,5 +176,5 @@ def _share(holds: np.ndarray) -> Share | None:
     """The share of those that hold; None without any."""
     if not len(holds):
         return None
-    low, high = bootstrap_interval(holds.astype(float))
-    return float(holds.mean()), float(low), float(high)
+    share = float(holds.mean())
+    return share, *wilson_interval(share, len(holds))

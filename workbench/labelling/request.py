@@ -17,6 +17,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
+from workbench.workspace.training_sizes import shares_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,7 @@ class Suggested:
     cut: Cut | None  # at which images without a class were grouped; None where they were not
     images: list[Suggestion]  # in the order of their paths
     left_out: list[tuple[str, str]]  # path and reason of what could not be read
+    shares_classes: bool = False  # whether the network was trained on classes that the threshold is measured with
 
 
 def suggest(
@@ -120,6 +122,7 @@ def suggest(
     return Suggested(
         run.id, evaluation.id, evaluation.epoch, stored.distance, str(root), len(among.rows), len(among.labels), limit,
         "" if limit.worst is None else name(limit.worst[0]), cut, images, left_out,
+        bool(shares_classes(workspace, run.id)),
     )  # fmt: skip
 
 

@@ -12,6 +12,10 @@ from workbench.numerals import minus, percentage
 COLUMNS = (
     "path", "label", "group", "similarity", "nearest class", "nearest", "second class", "second similarity",
 )  # fmt: skip
+TRAINED = (
+    " The network was trained on these classes and separates them better than others: more images of unknown classes "
+    "may be given a class."
+)
 
 
 def threshold_sentence(suggested: Suggested) -> str:
@@ -19,7 +23,7 @@ def threshold_sentence(suggested: Suggested) -> str:
     limit = suggested.threshold
     said = (
         f"A class is suggested from similarity {minus(f'{limit.similarity:.4f}')} on, which "
-        f"{percentage(limit.fpir)} of {limit.queries:,} labelled images reach when their own class is left out"
+        f"at most {percentage(limit.fpir)} of {limit.queries:,} labelled images reach when their own class is left out"
     )
     if limit.worst is not None:
         _, hits, count = limit.worst
@@ -28,7 +32,7 @@ def threshold_sentence(suggested: Suggested) -> str:
         said += f". With their class {percentage(limit.named[0])} reach it ({_range(limit.named)})"
     if limit.right is not None:
         said += f"; {percentage(limit.right[0])} of these get the right class ({_range(limit.right)})"
-    return f"{said}."
+    return f"{said}.{TRAINED if suggested.shares_classes else ''}"
 
 
 def groups_sentence(suggested: Suggested) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
+from workbench.evaluation.intervals import wilson_half, wilson_interval
 from workbench.files.disk_names import ByName
 from workbench.names import visible_name
 from workbench.problem import Problem
@@ -16,7 +17,6 @@ from workbench.results.triage import LEAST, Suspect, queue
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
 
-Z = 1.959964  # of the normal distribution at 97.5%
 HALVES = (0.25, 0.2, 0.15, 0.1, 0.05)  # halves of an interval that are named as the next to reach
 
 
@@ -75,16 +75,7 @@ def precision_path(suspects: Sequence[Suspect], decisions: dict[int, Decision]) 
 
 def _wilson(right: int, answered: int) -> Precision:
     """The precision of at least one answer, of which `right` were wrong labels."""
-    share = right / answered
-    middle = (share + Z * Z / (2 * answered)) / (1 + Z * Z / answered)
-    half = _half(share, answered)
-    return Precision(right, answered, max(0.0, middle - half), min(1.0, middle + half))
-
-
-def _half(share: float, answered: int) -> float:
-    """Half the Wilson interval of a share of so many answers."""
-    spread = share * (1 - share) / answered + Z * Z / (4 * answered * answered)
-    return float(Z * spread**0.5 / (1 + Z * Z / answered))
+    return Precision(right, answered, *wilson_interval(right / answered, answered))
 
 
 def answers_to_narrow(judged: Precision) -> tuple[int, float] | None:
@@ -95,10 +86,10 @@ def answers_to_narrow(judged: Precision) -> tuple[int, float] | None:
     if not judged.answered:
         return None
     share = judged.right / judged.answered
-    half = next((half for half in HALVES if half < _half(share, judged.answered)), None)
+    half = next((half for half in HALVES if half < wilson_half(share, judged.answered)), None)
     if half is None:
         return None
-    more = next(more for more in count(1) if _half(share, judged.answered + more) < half)
+    more = next(more for more in count(1) if wilson_half(share, judged.answered + more) < half)
     return more, half
 
 

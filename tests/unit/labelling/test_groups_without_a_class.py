@@ -32,3 +32,11 @@ def test_the_cut_is_chosen_on_whole_classes(monkeypatch):
     monkeypatch.setattr(module, "MOST_LABELLED", 25)
     labels = np.repeat(np.arange(8), 10)
     assert cut_of(stored(labels, clusters(labels, 0.5))).images == 20
+
+
+def test_where_each_class_has_one_image_no_two_images_are_a_group():
+    labels = np.arange(12)
+    of = stored(labels, clusters(labels, 1.0))
+    cut = cut_of(of)
+    assert cut.agreement == 1
+    assert not groups(of.embeddings, "cosine", cut).any()

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,6 +122,9 @@ def test_a_file_that_was_tampered_with_is_refused(space, folder):
         lambda text: text.replace("noise-0.png", "../noise-0.png"),
         lambda text: text.replace("noise-0.png", "/noise-0.png"),
         lambda text: text.replace('"similarity":', '"other":'),
+        lambda text: text.replace("noise-0.png", "noise\\u0000.png"),
+        lambda text: re.sub('"nearest":[0-9]+', f'"nearest":{2**70}', text),
+        lambda text: re.sub('"similarity":[0-9.]+', '"similarity":NaN', text),
     )
     with Workspace(space) as workspace:
         evaluation = workspace.evaluations(1)[-1].id
@@ -130,3 +136,26 @@ def test_a_file_that_was_tampered_with_is_refused(space, folder):
             place.write_text(change(good), "utf-8")
             with pytest.raises(Problem, match="Suggest the classes again"):
                 kept(workspace, evaluation)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows allows neither mark in a name")
+def test_colons_and_backslashes_in_names_are_kept(space, tmp_path):
+    with Workspace(space) as workspace:
+        evaluation = workspace.evaluations(1)[-1].id
+        folder = tmp_path / "shots"
+        folder.mkdir()
+        for name in ("10:30.png", "a\\..\\b.png"):
+            Image.fromarray(np.zeros((8, 8), np.uint8)).save(folder / name)
+        labelling = Labelling(suggest(workspace, evaluation, folder), {"10:30.png": "shot"})
+        assert [image.path for image in labelling.suggested.images] == ["10:30.png", "a\\..\\b.png"]
+        keep(workspace, labelling)
+        assert kept(workspace, evaluation) == labelling
+
+
+def test_the_rate_is_an_upper_limit_and_classes_of_the_training_are_warned_of(space, folder):
+    with Workspace(space) as workspace:
+        suggested = suggest(workspace, workspace.evaluations(1)[-1].id, folder)
+    warning = "The network was trained on these classes"
+    assert "at most 1.0% of" in threshold_sentence(suggested)
+    assert warning in threshold_sentence(replace(suggested, shares_classes=True))
+    assert warning not in threshold_sentence(replace(suggested, shares_classes=False))

@@ -91,3 +91,27 @@ def test_classes_of_one_image_only_count_as_unknown():
 def test_one_class_is_refused():
     with pytest.raises(Problem, match="fewer than two classes"):
         labelled(evaluation(np.zeros(4, np.int64), np.eye(4)))
+
+
+def test_of_classes_that_tie_the_nearest_image_is_one_of_the_class_that_is_named():
+    of = evaluation(np.array([0, 1, 2]), np.array([[1, 0], [1, 1e-4], [0, 1]], np.float32))
+    by = nearest(np.array([[1, 1e-4]]), np.array([-1]), labelled(of))
+    assert (by.label[0], by.row[0], by.second_label[0]) == (0, 0, 1)
+    turned = evaluation(np.array([1, 0, 2]), np.array([[1, 1e-4], [1, 0], [0, 1]], np.float32))
+    by = nearest(np.array([[1, 1e-4]]), np.array([-1]), labelled(turned))
+    assert (by.label[0], by.row[0], by.second_label[0]) == (0, 1, 1)
+
+
+def test_with_a_gallery_the_threshold_is_measured_with_the_queries():
+    labels = np.tile(np.repeat(np.arange(4), 5), 2)
+    of = stored(labels, clusters(labels, 0.5))
+    of.r[:] = np.repeat([5, 0], 20)
+    limit = threshold(of, labelled(of), 0.1)
+    assert (limit.queries, limit.known) == (20, 20)
+
+
+def test_a_share_of_all_has_an_interval_with_a_width():
+    labels = np.repeat(np.arange(2), 10)
+    of = evaluation(labels, np.eye(2)[labels])
+    limit = threshold(of, labelled(of), 0.1)
+    assert limit.right == limit.named == (1.0, pytest.approx(0.8389, abs=1e-4), 1.0)  # 20 of 20, Wilson
