@@ -1,6 +1,7 @@
 """New images as a person meets them: suggested by a real process, given classes, undone, kept, saved."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from tests.ui.small_run import blobs, store_run
 from workbench.labelling.keeping import Labelling, keep, kept
 from workbench.labelling.nearest import Threshold
 from workbench.labelling.request import Suggested, Suggestion
+from workbench.ui.pages.retrieval.new_images.file_pictures import FilePictures
 from workbench.ui.pages.retrieval.new_images.model import ALONE, ANSWERED, GROUPED, NAMED, LabellingModel
-from workbench.ui.pages.retrieval.new_images.panel import ASK, MEASURING, SHOWN, NewImagesPanel
+from workbench.ui.pages.retrieval.new_images.panel import ASK, MEASURING, SHOWN, Known, NewImagesPanel
 from workbench.ui.widgets.dialogs.question import Question
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -170,3 +172,25 @@ def test_a_real_process_suggests_and_a_cancel_leaves_the_question(qtbot, session
         session.class_name(int(label)) for label in labels[:5]
     ]
     assert "5 of 5 images are given one of 10 classes" in panel.sentence.text()
+
+
+def test_a_picture_of_another_folder_is_loaded_while_one_of_the_same_name_is_being_loaded(qtbot, session, tmp_path):
+    for name, side in (("one", 8), ("two", 16)):
+        (tmp_path / name).mkdir()
+        Image.fromarray(np.zeros((4, side, 3), np.uint8)).save(tmp_path / name / "a.png")
+    pictures = FilePictures(session)
+    pictures.open(str(tmp_path / "one"))
+    pictures.request(["a.png"], 32)
+    pictures.open(str(tmp_path / "two"))
+    pictures.request(["a.png"], 32)
+    qtbot.waitUntil(lambda: pictures.picture("a.png", 32) is not None)
+    assert pictures.picture("a.png", 32).width() == 4 * pictures.picture("a.png", 32).height()
+
+
+def test_a_class_whose_name_has_a_line_break_is_given_as_it_is(qtbot, session, panel):
+    labelling = panel.model.labelling
+    image = replace(IMAGES[0], nearest_class="cat\none", label="")
+    shown = replace(labelling, suggested=replace(labelling.suggested, images=[image]))
+    panel.show_known(Known(shown, {}, ["cat\none", "dog"], "", ""))
+    panel.beside.give.click()
+    assert [row.label for row in panel.rows.rows] == ["cat\none"]

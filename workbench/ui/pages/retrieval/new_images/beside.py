@@ -101,7 +101,7 @@ class Beside(QWidget):
                 f"{many}Nearest class {visible(image.nearest_class)}, {minus(f'{image.similarity:.4f}')}; then "
                 f"{visible(image.second_class)}, {minus(f'{image.second_similarity:.4f}')}."
             )
-            self.classes.setEditText(row.label or image.nearest_class)
+            self.classes.setEditText(visible(row.label or image.nearest_class))
             self._pictures.request([image.path], SIDE)
             self._loader.request(ASKER, [image.nearest], SIDE)
         self.draw_pictures()

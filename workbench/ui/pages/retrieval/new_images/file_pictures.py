@@ -38,6 +38,7 @@ class FilePictures(QObject):
             self._folder = Path(folder)
             self._kept.clear()
             self._wishes.clear()
+            self._loading = set()  # what is being loaded is of the folder before
 
     def picture(self, path: str, size: int) -> QPixmap | str | None:
         """The picture with its longer side at `size` px; why there is none; None while it is not loaded."""
