@@ -151,6 +151,17 @@ def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
     assert actions.pause.isEnabled()
 
 
+def test_an_accuracy_that_a_loop_logs_in_percent_is_drawn_as_it_is(page, session, work, qtbot):
+    work.say(Scalar("train/accuracy", 10, 0.5))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(lambda: values(page, "train/accuracy").tolist() == [50.0])
+    work.say(Scalar("train/accuracy", 20, 85.0), Scalar("train/accuracy", 30, 0.25))
+    qtbot.waitUntil(lambda: values(page, "train/accuracy").tolist() == [0.5, 85.0, 0.25])
+    session.show_run(session.workspace.create_run(RunConfig(name="Second")))
+    session.show_run(work.run_id)
+    qtbot.waitUntil(lambda: values(page, "train/accuracy").tolist() == [0.5, 85.0, 0.25])
+
+
 def test_curves_follow_the_run_and_start_anew_with_another(page, session, work, qtbot):
     work.say(Scalar("probe/ce", 10, 2.0), Scalar("probe/spce", 10, 1.5), Scalar("train/accuracy", 10, 0.25))
     session.show_run(work.run_id)

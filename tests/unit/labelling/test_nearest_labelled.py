@@ -94,11 +94,11 @@ def test_one_class_is_refused():
 
 
 def test_of_classes_that_tie_the_nearest_image_is_one_of_the_class_that_is_named():
-    of = evaluation(np.array([0, 1, 2]), np.array([[1, 0], [1, 1e-4], [0, 1]], np.float32))
-    by = nearest(np.array([[1, 1e-4]]), np.array([-1]), labelled(of))
+    of = evaluation(np.array([0, 1, 2]), np.array([[1, 0], [1, 7e-4], [0, 1]], np.float32))
+    by = nearest(np.array([[1, 7e-4]]), np.array([-1]), labelled(of))
     assert (by.label[0], by.row[0], by.second_label[0]) == (0, 0, 1)
-    turned = evaluation(np.array([1, 0, 2]), np.array([[1, 1e-4], [1, 0], [0, 1]], np.float32))
-    by = nearest(np.array([[1, 1e-4]]), np.array([-1]), labelled(turned))
+    turned = evaluation(np.array([1, 0, 2]), np.array([[1, 7e-4], [1, 0], [0, 1]], np.float32))
+    by = nearest(np.array([[1, 7e-4]]), np.array([-1]), labelled(turned))
     assert (by.label[0], by.row[0], by.second_label[0]) == (0, 1, 1)
 
 

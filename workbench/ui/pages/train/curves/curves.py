@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.comparing.measures import percent_factor
 from workbench.ui.pages.train.curves.evaluation_table import EvaluationTable
 from workbench.ui.pages.train.plots.plot_grid import Cell, PlotGrid
 from workbench.ui.pages.train.plots.scalar_points import by_name
@@ -23,7 +24,7 @@ from workbench.workspace.rows import Evaluation, Run, recalls
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 GRADIENT = "batch/gradient_norm"  # in the step that it is stored with
-SHOWN_IN_PERCENT = ("train/accuracy",)
+ACCURACY = "train/accuracy"  # shown in %
 LEAST, GAP = 280, 8  # px of a card at 100% text where three stand in a row, and between two
 EXPLODED = re.compile(
     r"The loss (exploded to \S+) at step (\d+)"
@@ -41,6 +42,7 @@ class Curves(Scrolled):
     def __init__(self, preferences: Preferences, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(QWidget(), parent)
         self._preferences = preferences
+        self._factor = 100  # of accuracies, which are fractions until one is above 1
         self.making = begun(self._parts(), in_parts)
 
     def _parts(self) -> Parts:
@@ -74,7 +76,7 @@ class Curves(Scrolled):
             "Learning rate, accuracy, %",
             [
                 Series("batch/lr", "Rate", GREEN, exact=True),
-                Series("train/accuracy", "Accuracy (right)", ORANGE, axis="right", dashed=True),
+                Series(ACCURACY, "Accuracy (right)", ORANGE, axis="right", dashed=True),
             ],
         )
         yield
@@ -115,6 +117,7 @@ class Curves(Scrolled):
         """Empty every plot."""
         for plot in self.plots:
             plot.clear()
+        self._factor = 100
         self.batch.legend[GRADIENT].hide()
 
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
@@ -129,11 +132,18 @@ class Curves(Scrolled):
     def add_curve(self, name: str, steps: np.ndarray, values: np.ndarray) -> None:
         """Points of one name; both [n]."""
         if name in self._of:
-            with np.errstate(over="ignore"):  # of damaged values, which are no longer drawn
-                shown = values * (100 if name in SHOWN_IN_PERCENT else 1)
-            self._of[name].append(name, steps, shown)
+            self._of[name].append(name, steps, self._in_percent(values) if name == ACCURACY else values)
         if name == GRADIENT:
             self.batch.legend[name].show()
+
+    def _in_percent(self, values: np.ndarray) -> np.ndarray:
+        """Accuracies in %; a training loop of other people may log them so, which the first values need not show."""
+        curve = self.rate.curves[ACCURACY]
+        if self._factor == 100 and percent_factor(ACCURACY, values) == 1:
+            self._factor = 1
+            self.rate.replace(ACCURACY, curve.steps.copy(), curve.values / 100)
+        with np.errstate(over="ignore"):  # of damaged values, which are no longer drawn
+            return np.asarray(values * self._factor)
 
     def show_evaluations(self, evaluations: list[Evaluation]) -> None:
         """All evaluations of the run, in order; their metrics are fractions."""
@@ -157,6 +167,6 @@ class Curves(Scrolled):
 
     def accuracy_at(self, step: int) -> float | None:
         """Training accuracy in % as last measured up to a step; None when it was not."""
-        curve = self.rate.curves["train/accuracy"]
+        curve = self.rate.curves[ACCURACY]
         index = int(np.searchsorted(curve.steps, step, side="right")) - 1
         return float(curve.values[index]) if index >= 0 else None
