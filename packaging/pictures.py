@@ -155,7 +155,8 @@ def _attributes(window: "MainWindow", camera: "Photographer") -> None:
     change_tags(workspace, dataset.id, tags)
     window.session.show_run(PHOTOGRAPHS)
     page = _show(window, camera, "retrieval")
-    page.views.setCurrentIndex(page.views.count() - 1)
+    titles = [page.views.tabText(at) for at in range(page.views.count())]
+    page.views.setCurrentIndex(titles.index("Attributes"))
     panel = page.findChild(AttributesPanel)
     camera.wait(lambda: panel.measured is not None, most=PATIENCE)
     panel.metrics.buttons["MAP@R"].click()
