@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.datasets.images.loader import BadImage, on_disk
+from workbench.datasets.images.loader import BadImage, display_name, on_disk
 from workbench.datasets.images.scan import find_images
 from workbench.files import typed_path
 from workbench.jobs.threads import in_threads
@@ -83,6 +83,10 @@ def suggest(
     from workbench.running.search.image_search import kept_network
 
     root, left_out = typed_path(folder).absolute(), list[tuple[str, str]]()
+    if display_name(root) != str(root):  # its name is not UTF-8, as JSON is
+        raise Problem(
+            f"The name of {display_name(root)} cannot be kept.", kept="Nothing was labelled.", todo="Rename it."
+        )
     if not root.is_dir():
         raise Problem(f"{root} is no folder.", kept="Nothing was labelled.", todo="Choose a folder of images.")
     paths = find_images(root, left_out, progress)

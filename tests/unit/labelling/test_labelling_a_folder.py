@@ -90,7 +90,13 @@ def test_the_command_prints_lines_or_json(space, folder):
 
 
 @pytest.mark.parametrize(
-    ("where", "said"), [("gone", "is no folder"), ("empty", "No image in"), ("bad", "No image in .* x.png is")]
+    ("where", "said"),
+    [
+        ("\udcff", "cannot be kept"),
+        ("gone", "is no folder"),
+        ("empty", "No image in"),
+        ("bad", "No image in .* x.png is"),
+    ],
 )
 def test_a_folder_without_images_is_refused(space, tmp_path, where, said):
     for name in ("empty", "bad"):

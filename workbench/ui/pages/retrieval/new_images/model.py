@@ -40,22 +40,25 @@ class LabellingModel:
         self.labelling: Labelling | None = None
         self.listed = ALL
         self._history: list[Answers] = []  # what undoes each step
+        self._rows: list[Row] | None = None  # until the answers change: to sort ten thousand takes a while
 
     def show(self, labelling: Labelling | None) -> None:
         """Another labelling, or none; what was done to the one before cannot be undone any more."""
-        self.labelling, self._history = labelling, []
+        self.labelling, self._history, self._rows = labelling, [], None
 
     @property
     def rows(self) -> list[Row]:
         """All rows: those with a class first, the least sure of each at the end; then the groups, the largest first."""
         if self.labelling is None:
             return []
-        answers = self.labelling.answers
-        rows = [
-            Row(image, answers.get(image.path, image.label), image.path in answers)
-            for image in self.labelling.suggested.images
-        ]
-        return sorted(rows, key=_in_order)
+        if self._rows is None:
+            answers = self.labelling.answers
+            rows = [
+                Row(image, answers.get(image.path, image.label), image.path in answers)
+                for image in self.labelling.suggested.images
+            ]
+            self._rows = sorted(rows, key=_in_order)
+        return self._rows
 
     def shown(self) -> list[Row]:
         """The rows that are listed."""
@@ -81,6 +84,7 @@ class LabellingModel:
         if all(had == label for had in before.values()):
             return False
         self._history.append(before)
+        self._rows = None
         answers.update(dict.fromkeys(paths, label))
         return True
 
@@ -93,7 +97,7 @@ class LabellingModel:
         """Take back the last step; the paths of its images."""
         if self.labelling is None or not self._history:
             return []
-        before = self._history.pop()
+        before, self._rows = self._history.pop(), None
         for path, label in before.items():
             if label is None:
                 self.labelling.answers.pop(path, None)

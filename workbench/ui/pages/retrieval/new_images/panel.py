@@ -262,6 +262,7 @@ class NewImagesPanel(QStackedWidget):
             selection.select(model.index(place, 0), flags)
         if places:
             selection.setCurrentIndex(model.index(places[0], 0), selection.SelectionFlag.NoUpdate)
+            self.table.scrollTo(model.index(places[0], 0))
         selection.blockSignals(False)
         self.table.viewport().update()
         self._show_chosen()
