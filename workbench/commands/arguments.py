@@ -98,6 +98,12 @@ def epoch_option(what: str) -> Callable[[Command], Command]:
     )  # fmt: skip
 
 
+device_option = click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
+    help="Where the images are embedded.",
+)  # fmt: skip
+
+
 def losses_named(asked: Sequence[str], there: Sequence[str]) -> list[str]:
     """The names in options that may contain several, separated by commas; all in order without any.
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from workbench import files
-from workbench.commands.arguments import FILE, FOLDER, NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, FOLDER, NUMBER, device_option, epoch_option, workspace_option
 from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.deploying.kinds import BASELINE, KNOWN
 from workbench.numerals import minus, percentage
@@ -90,10 +90,7 @@ def deploy(
     "--queries", type=click.IntRange(1, 100_000), default=2_000, show_default=True,
     help="If there are more queries, this many are drawn. Another number replaces what was measured before.",
 )  # fmt: skip
-@click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
-    help="Where the images are embedded.",
-)  # fmt: skip
+@device_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option(
     "--csv", "csv_file", type=FILE, default=None, metavar="FILE",

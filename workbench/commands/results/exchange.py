@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.arguments import FOLDER, NUMBER, TEXT, epoch_option, typed, workspace_option
+from workbench.commands.arguments import FOLDER, NUMBER, TEXT, device_option, epoch_option, typed, workspace_option
 from workbench.commands.results.columns import Column, table_lines, terminal_width
 from workbench.commands.terminal import one_line, show_lines, told
 from workbench.entries import catalog as catalogs
@@ -140,10 +140,7 @@ def import_run(
     help="Name of the new run; by default those of the run and the images. Of several, the first part of each name.",
 )  # fmt: skip
 @epoch_option("whose network embeds the images")
-@click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
-    help="Where the images are embedded.",
-)  # fmt: skip
+@device_option
 def test(
     run_id: int, images: Path | None, folder: Path | None, also: tuple[int, ...], all_seeds: bool, name: str,
     epoch: Epoch, device: str,

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from workbench import files
-from workbench.commands.arguments import FILE, NUMBER, epoch_option, workspace_option
+from workbench.commands.arguments import FILE, NUMBER, device_option, epoch_option, workspace_option
 from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.labelling.request import USUAL_FPIR, suggest
@@ -93,10 +93,7 @@ def triage(
     show_default=True, help="Share of images of unknown classes that may be given a class (FPIR).",
 )  # fmt: skip
 @click.option("--most", type=click.IntRange(0), default=20, show_default=True, help="Lines printed.")
-@click.option(
-    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), default="auto", show_default=True,
-    help="Where the images are embedded.",
-)  # fmt: skip
+@device_option
 @click.option("--json", "as_json", is_flag=True, help="Print all suggestions as JSON.")
 @click.option(
     "--csv", "csv_file", type=FILE, default=None, metavar="FILE",

@@ -14,7 +14,7 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
 KEPT = "The rest of the run is kept."
-TODO = "Restore a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
+ADVICE = "Restore a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
 
 _hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file is hashed again only if it changes
 
@@ -44,8 +44,8 @@ def check_hash(path: Path, stored: str | None) -> None:
     except FileNotFoundError:
         raise Problem(f"The file {path} is missing.", kept=KEPT, todo="Put it back.") from None
     except OSError as error:
-        raise Problem(f"The file {path} cannot be read ({error.strerror}).", kept=KEPT, todo=TODO) from None
-    raise Problem(f"The file {path} is damaged: it is not what was written (its hash differs).", kept=KEPT, todo=TODO)
+        raise Problem(f"The file {path} cannot be read ({error.strerror}).", kept=KEPT, todo=ADVICE) from None
+    raise Problem(f"The file {path} is damaged: it is not what was written (its hash differs).", kept=KEPT, todo=ADVICE)
 
 
 def read_array(path: Path, stored: str | None = None) -> np.ndarray:
@@ -91,24 +91,24 @@ def check_form(path: Path, array: np.ndarray, shape: Sequence[int | None], what:
     """
     if array.ndim == 0 or shape[0] not in (None, len(array)):
         held = f"it holds {len(array) if array.ndim else 0:,} {what} for {shape[0] or 0:,}"
-        raise Problem(f"The file {path} is damaged: {held}.", kept=KEPT, todo=TODO)
+        raise Problem(f"The file {path} is damaged: {held}.", kept=KEPT, todo=ADVICE)
     fits = array.ndim == len(shape) and all(map(lambda side, wanted: wanted in (None, side), array.shape, shape))
     if not fits or array.dtype.kind not in kinds:
         form = f"{array.dtype.name} {list(array.shape)}"
-        raise Problem(f"The file {path} is damaged: its {what} are {form}.", kept=KEPT, todo=TODO)
+        raise Problem(f"The file {path} is damaged: its {what} are {form}.", kept=KEPT, todo=ADVICE)
     return array
 
 
 def check_range(path: Path, array: np.ndarray, least: int, most: int, what: str) -> np.ndarray:
     """The array, checked to have no number below `least` or above `most`. Raises Problem otherwise."""
     if array.size and not (least <= array.min() and array.max() <= most):
-        raise Problem(f"The file {path} is damaged: its {what} are out of range.", kept=KEPT, todo=TODO)
+        raise Problem(f"The file {path} is damaged: its {what} are out of range.", kept=KEPT, todo=ADVICE)
     return array
 
 
 def _unreadable(path: Path, error: BaseException) -> Problem:
     said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-    return Problem(f"The file {path} cannot be read ({said}).", kept=KEPT, todo=TODO)
+    return Problem(f"The file {path} cannot be read ({said}).", kept=KEPT, todo=ADVICE)
 
 
 def broken_member(path: Path) -> str | None:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDoubleSpinBox, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.labelling.keeping import Labelling, keep, kept
@@ -45,6 +45,7 @@ from workbench.ui.widgets.measuring import Measuring
 from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.ui.widgets.tables.table_actions import TableActions
+from workbench.ui.widgets.undo_key import is_undone
 from workbench.workspace import Workspace
 
 SERVER = "workbench.labelling.server"
@@ -172,12 +173,8 @@ class NewImagesPanel(QStackedWidget):
 
     def event(self, event: QEvent) -> bool:
         """Ctrl+Z takes back an answer while there is one; else it is the window's."""
-        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.can_undo:
-            if event.type() == QEvent.Type.KeyPress:
-                self.take_back()
-            event.accept()
-            return True
-        return super().event(event)
+        undo = self.take_back if self.model.can_undo else None
+        return is_undone(event, undo) or super().event(event)
 
     # What is shown
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.jobs.newest import Newest
@@ -34,6 +34,7 @@ from workbench.ui.widgets.fields.number_box import number_box
 from workbench.ui.widgets.images.pictures import shared_loader
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.tables.row_table import select_rows
+from workbench.ui.widgets.undo_key import is_undone
 from workbench.workspace import Workspace
 from workbench.workspace.choices.label_decisions import (
     DROP,
@@ -148,12 +149,8 @@ class TriagePanel(QStackedWidget):
 
     def event(self, event: QEvent) -> bool:
         """Ctrl+Z takes back an answer while there is one; else it is the window's, which undoes ticks of runs."""
-        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.history:
-            if event.type() == QEvent.Type.KeyPress:
-                self.take_back()
-            event.accept()
-            return True
-        return super().event(event)
+        undo = self.take_back if self.model.history else None
+        return is_undone(event, undo) or super().event(event)
 
     # What is shown
 
