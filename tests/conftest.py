@@ -32,19 +32,38 @@ collect_rarely()  # as the program does: a test neither waits longer, nor by cha
 # Else libraries report at the end what was never freed. pytest's own last look through all objects is quick before it.
 atexit.register(gc.unfreeze)
 
+HERE = Path(__file__).resolve().parent
+
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Modules and tests stay to the end: to look for garbage among them took a quarter of the time of collecting."""
+    session.config.args[:] = _own_order(session.config)
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _own_order(config: pytest.Config) -> list[str]:
+    """The files of the whole suite, for each worker from another one on: what one has compiled is there for all."""
+    workers = getattr(config, "workerinput", {})
+    if not workers or [(config.invocation_params.dir / arg).resolve() for arg in config.args] != [HERE]:
+        return config.args
+    files = sorted(str(file) for file in HERE.rglob("test_*.py"))
+    first = len(files) * int(workers["workerid"].removeprefix("gw")) // workers["workercount"]
+    return files[first:] + files[:first]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All workers have the tests in one order, as xdist asks."""
+    items.sort(key=lambda item: item.path)
 
 
 @pytest.fixture(scope="session")
