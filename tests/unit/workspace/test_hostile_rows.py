@@ -274,7 +274,7 @@ def test_a_file_in_the_place_of_a_workspace_is_told_as_such(tmp_path, create):
         Workspace(tmp_path / "space", create=create)
     with pytest.raises(Problem) as below:
         Workspace(tmp_path / "space" / "below")
-    assert str(below.value).count(str(tmp_path)) == 1
+    assert str(below.value).count(str(tmp_path)[:16]) == 1  # a long one is cut
     assert "Errno" not in str(below.value)
     assert (tmp_path / "space").read_text() == "letters"
 
