@@ -11,8 +11,8 @@ from source_rules import ROOT, nodes_of
 
 from workbench.config import sections
 from workbench.entries import catalog
+from workbench.settings.field_words import title_of
 from workbench.settings.run_fields import RUN_FIELDS
-from workbench.ui.style.field_words import title_of
 
 KEY = re.compile(r"\b(Ctrl|Alt)\b")
 SHORTCUT = re.compile(r"((Ctrl|Shift|Alt|Meta)\+)+\S*")  # a text of Qt, which shows it as the system does

@@ -14,6 +14,7 @@ from workbench.entries import catalog
 from workbench.problem import Problem
 from workbench.running.facts.disk_use import DiskUse
 from workbench.running.preflight import Preflight
+from workbench.settings.field_words import title_of
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage, config_files
 from workbench.ui.pages.setup.model.draft import Draft
@@ -22,7 +23,6 @@ from workbench.ui.pages.setup.model.verdict import judged
 from workbench.ui.pages.setup.preflight import runner as preflights
 from workbench.ui.state.commands import Commands
 from workbench.ui.state.undo import Reversible, UndoCommands
-from workbench.ui.style.field_words import title_of
 from workbench.ui.style.words import THIN
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show

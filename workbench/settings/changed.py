@@ -3,13 +3,15 @@
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from workbench.config import KINDS, BadConfig, RunConfig, with_similar
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import NO_FIELD, NO_TEXT, Catalog
-from workbench.names import similar
+from workbench.names import similar, visible_name
 from workbench.problem import UnknownName
+from workbench.settings.naming import LONGEST, named_by_changes
 from workbench.settings.presets import presets
 
 
@@ -18,7 +20,8 @@ def read_config(
 ) -> RunConfig:
     """A config file or preset with `FIELD=VALUE` changes; a field that is text takes `name=2026` as it is written.
 
-    A relative path, also one in the file, starts at the working folder, and is whole in the result.
+    Unless the changes give a name, it says what they are, as `named_by_changes` writes it; a file without a name gives
+    its own. A relative path, also one in the file, starts at the working folder, and is whole in the result.
 
     Args:
         before: values by dotted field that are set first, so that `changes` may change them again.
@@ -29,9 +32,23 @@ def read_config(
         UnknownName: there is no such file or preset.
         Problem: the file cannot be read.
     """
+    return read_config_and_base(name, changes, before=before, source=source)[0]
+
+
+def read_config_and_base(
+    name: str, changes: tuple[str, ...] = (), *, before: Mapping[str, Any] | None = None, source: str = ""
+) -> tuple[RunConfig, RunConfig]:
+    """As `read_config`, and the same settings with the name in the file or preset, which version 0.1 gave every run."""
     texts, known, source = parted(changes, "--set "), catalogs.current(), source or name
-    config = changed(_named(name), before, known, source) if before else _named(name)
-    return changed_by_texts(config, texts, known, source).with_whole_paths(catalogs.last())
+    read = _named(name)
+    base = (changed(read, before, known, source) if before else read).with_whole_paths(known)
+    config = changed_by_texts(base, texts, known, source).with_whole_paths(known)
+    if "name" in texts:
+        return config, config
+    if "name" not in read.model_fields_set:
+        own = base.model_copy(update={"name": visible_name(Path(name).stem, LONGEST)})
+        base = own if os.path.isfile(name) else RunConfig.model_validate({})
+    return config.model_copy(update={"name": named_by_changes(base, config, known)}), config
 
 
 def parted(changes: Iterable[str], option: str = "") -> dict[str, str]:

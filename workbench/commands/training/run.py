@@ -11,7 +11,7 @@ from workbench.commands.training.run_here import run_here, run_in_folder
 from workbench.problem import Problem
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices
-from workbench.settings.changed import read_config
+from workbench.settings.changed import read_config, read_config_and_base
 from workbench.workspace.paths import default_workspace
 
 DEVICES = (
@@ -73,7 +73,7 @@ def run(
     if at_once and (not devices or report or alone is not None):
         raise click.UsageError("--at-once needs --devices, and cannot be combined with --report or --folder.")
     named = _devices(devices)
-    wanted = read_config(config, changes)
+    wanted, earlier = read_config_and_base(config, changes)
     if elsewhere:
         sys.exit(place.run_at(wanted, folder or default_workspace(), elsewhere, detach=detach, quiet=quiet))
     if named == (LAUNCHED,) and alone is None:  # refused before a run is made
@@ -82,7 +82,8 @@ def run(
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     here = folder or default_workspace()
     status = run_here(
-        wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once, retrain=retrain
+        wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once, retrain=retrain,
+        earlier=earlier,
     )  # fmt: skip
     sys.exit(status)
 

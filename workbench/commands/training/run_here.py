@@ -36,12 +36,13 @@ KEPT = "Its checkpoints are kept, and `--resume` continues from the last one."
 
 def run_here(
     config: RunConfig, place: Path, *, resume: bool, report: bool, quiet: bool, devices: str = "",
-    at_once: bool = False, retrain: bool = False,
+    at_once: bool = False, retrain: bool = False, earlier: RunConfig | None = None,
 ) -> int:  # fmt: skip
     """Train all runs of the config, one after another, each on all `devices` ("0,1"); returns the exit status.
 
     Where they go `at_once`, each has one of the devices, and a single one the first. The workspace is made if it is
-    missing, unless they are to `resume`. With `retrain` those that lost their checkpoints begin again.
+    missing, unless they are to `resume`. With `retrain` those that lost their checkpoints begin again. Where nothing of
+    `config` is to be resumed, runs of `earlier` are, the same config with the name that version 0.1 gave it.
     """
     from workbench.running.unusable import refuse_unusable
 
@@ -51,6 +52,8 @@ def run_here(
             listed = refuse_unusable(config, progress, devices=parse_devices(devices) if devices else ())
     with Workspace(place, create=not resume) as workspace:
         workspace.sweep_dead_runs()
+        if resume and earlier is not None:
+            config = _as_recorded(workspace, config, earlier)
         return _run_all(
             config, workspace, listed, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once,
             retrain=retrain,
@@ -354,6 +357,18 @@ def _run_one(
         for path in write_report(workspace, run_id, workspace.file(run_id, "report"), formats=("html",)):
             click.echo(path)
     return 0
+
+
+def _as_recorded(workspace: Workspace, config: RunConfig, earlier: RunConfig) -> RunConfig:
+    """Of two configs that differ by their names, the one that something unfinished has; without any, `config`."""
+    from workbench.running import folds_and_seeds
+
+    single = len(folds_and_seeds.children(config)) == 1
+    for named in (config, earlier):
+        with contextlib.suppress(Problem):
+            _unfinished(workspace, named) if single else folds_and_seeds.unfinished(workspace, named)
+            return named
+    return config
 
 
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from workbench.control import Control
 from workbench.entries.catalog import Catalog
+from workbench.settings.field_words import abbreviated
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SIZE_ROLE, SOME, TICK, TICKED
 from workbench.ui.style import theme
-from workbench.ui.style.field_words import abbreviated
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
 from workbench.ui.widgets.labels import names_near, shortened

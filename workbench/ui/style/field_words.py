@@ -1,23 +1,12 @@
-"""Fields of the catalog in words: their labels, ranges and help."""
+"""What the form says of a field: its range, and its help as a tooltip."""
 
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-Field = dict[str, Any]
+from workbench.settings.field_words import Field, in_words
+
 PLURAL = re.compile(r" [a-z]{2,}s")  # of a unit that is one word: " epochs", not " per class" nor " s"
-
-
-def title_of(name: str, field: Field) -> str:
-    """The label of the editor."""
-    return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
-
-
-def abbreviated(title: str) -> str:
-    """The abbreviation at the end of a title, "ICE" of "Instance cross-entropy (ICE)"; the title itself without one."""
-    short = re.search(r"\(([^()]+)\)\Z", title)
-    return short.group(1) if short else title
 
 
 def range_of(field: Field) -> str:
@@ -58,10 +47,3 @@ def tooltip(field: Field) -> str:
 def wrapped(lines: Sequence[str]) -> str:
     """Lines as rich text of Qt, with everything escaped."""
     return "<qt>" + "<br>".join(escape(line) for line in lines) + "</qt>"
-
-
-def in_words(value: Any) -> str:
-    """A value of a field in the words of the form."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value) if value not in (None, "") else "nothing"

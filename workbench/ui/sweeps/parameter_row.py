@@ -5,7 +5,8 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
-from workbench.ui.style.field_words import range_of, title_of
+from workbench.settings.field_words import title_of
+from workbench.ui.style.field_words import range_of
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.fields.editors import ChoiceEditor
 from workbench.ui.widgets.labels import label

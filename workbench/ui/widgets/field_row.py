@@ -7,7 +7,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
-from workbench.ui.style.field_words import help_lines, in_words, title_of, tooltip, wrapped
+from workbench.settings.field_words import in_words, title_of
+from workbench.ui.style.field_words import help_lines, tooltip, wrapped
 from workbench.ui.style.formula import rich
 from workbench.ui.widgets.boxes import UNLIMITED, in_row
 from workbench.ui.widgets.buttons import button, icon_button

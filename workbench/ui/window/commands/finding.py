@@ -33,9 +33,9 @@ def things(session: Session, setup: QWidget) -> Iterator[Finding]:
         session: what is shown.
         setup: the page Set up; its fields are found where it has some.
     """
+    from workbench.settings.field_words import title_of
     from workbench.ui.pages.setup.model.fields import GROUPS  # the window is shown before its pages are loaded
     from workbench.ui.pages.setup.page import SetupPage
-    from workbench.ui.style.field_words import title_of
 
     for run in session.runs():
         score = run.best.get("MAP@R")

@@ -7,13 +7,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
+from workbench.settings.field_words import title_of
 from workbench.ui.pages.setup.form.essential_parts import EssentialParts
 from workbench.ui.pages.setup.form.essentials import cell_of, room
 from workbench.ui.pages.setup.form.kept_in_sight import KeptInSight
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.fields import GROUPS, Field
 from workbench.ui.pages.setup.model.repairs import repairs
-from workbench.ui.style.field_words import help_lines, title_of
+from workbench.ui.style.field_words import help_lines
 from workbench.ui.style.icons import icon
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_row

@@ -9,9 +9,9 @@ from workbench.config import KINDS, RunConfig, sections
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.settings.checks import WORDS
+from workbench.settings.naming import name_that_follows
 from workbench.settings.run_fields import RUN_FIELDS
 from workbench.ui.pages.setup.model.fields import GROUPS, Field, essential_of, of_choice
-from workbench.ui.pages.setup.model.naming import name_that_follows
 
 Values = dict[str, Any]
 State = tuple[Values, Values, dict[str, str], frozenset[str]]  # values, base, sources, switches that a person set

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.settings import checks
+from workbench.settings.field_words import title_of
 from workbench.ui.pages.setup.model.draft import Draft
 from workbench.ui.pages.setup.model.fields import GROUPS
 from workbench.ui.pages.setup.model.repairs import Repair, missing, repairs
-from workbench.ui.style.field_words import title_of
 from workbench.ui.style.words import counted
 
 NAMED = 3  # fields that a summary names
