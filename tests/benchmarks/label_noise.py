@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from workbench.commands.training.run_here import run_here
+from workbench.commands.training.run_here import Manner, run_here
 from workbench.results.stored import Stored, read_stored
 from workbench.results.triage import LABEL, class_shares, queue, suspicions
 from workbench.settings.changed import read_config
@@ -135,7 +135,7 @@ def main() -> None:
             config = config.model_copy(update={"name": f"label noise, {bench}"})
             known = [run for run in workspace.runs() if run.name == config.name and run.status == "done"]
             if not known:
-                run_here(config, place, resume=False, report=False, quiet=True)
+                run_here(config, place, Manner(quiet=True))
             run = next(run for run in workspace.runs() if run.name == config.name)
             stored = read_stored(workspace, workspace.evaluations(run.id)[-1].id)
             print(f"### {bench}: {len(stored.labels):,} images, {len(np.unique(stored.labels)):,} classes, "

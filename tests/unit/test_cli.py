@@ -116,7 +116,7 @@ def test_a_run_in_a_workspace_obeys_the_signal_to_end_with_a_checkpoint(monkeypa
     before = signal.getsignal(signal.SIGTERM)
     said = CliRunner().invoke(cli, ["run", "sample-digits", "-w", str(tmp_path / "space")])
     assert said.exit_code == 130
-    assert "Continue with: workbench run CONFIG --resume" in said.stderr
+    assert "Continue with: workbench run sample-digits --resume" in said.stderr
     assert signal.getsignal(signal.SIGTERM) == before
 
 

@@ -77,10 +77,13 @@ def show_json(data: Any) -> None:
 
 
 class ProgressLine:
-    """Call it with events, from any one thread. Once nobody reads them, as after `| head`, lines are dropped."""
+    """Call it with events, from any one thread. Once nobody reads them, as after `| head`, lines are dropped.
 
-    def __init__(self, epochs: int, *, quiet: bool = False) -> None:
-        self._epochs, self._quiet = epochs, quiet
+    Where JSON is printed (`as_json`), the last line is on the error output, too.
+    """
+
+    def __init__(self, epochs: int, *, quiet: bool = False, as_json: bool = False) -> None:
+        self._epochs, self._quiet, self._as_json = epochs, quiet, as_json
         self._moving = sys.stderr.isatty()
         self._every = EVERY if self._moving else SILENT
         self._drawn = 0.0 if self._moving else monotonic()
@@ -118,6 +121,9 @@ class ProgressLine:
 
     def finish(self, text: str) -> None:
         """The last line, on standard output."""
+        if self._as_json:
+            self.say(text)
+            return
         self._clear()
         with contextlib.suppress(OSError):  # nobody reads it any more
             sys.stdout.write(f"{printable(text)}\n")

@@ -270,7 +270,7 @@ def test_a_run_that_is_made_and_cannot_start_names_its_folder_and_goes_on(
     runs = tmp_path / "runs"
     assert capsys.readouterr().err == (
         f"The run's journal could not be written. The run in {runs} is made, and was not started. "
-        f"After correcting that: workbench run CONFIG --folder {runs} --resume\n"
+        f"After correcting that: workbench run {tmp_path / 'config.toml'} --resume --folder {runs}\n"
     )
     monkeypatch.setattr(launch, "make_folder_job", job)
     start(ONE, "--resume")

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from tests.waits import HANG
-from workbench.commands.training.run_here import run_in_folder
+from workbench.commands.training.run_folder import run_in_folder
+from workbench.commands.training.run_here import Manner
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
@@ -133,15 +134,15 @@ def test_training_refuses_it_too_and_goes_on_from_the_best_one_with_a_note(left,
 
 def test_a_run_folder_without_them_is_refused_and_one_without_its_journal_goes_on(tmp_path):
     config, folder = RunConfig(**TINY), tmp_path / "run"
-    assert run_in_folder(config, folder, resume=False, quiet=True) == 0
+    assert run_in_folder(config, folder, Manner(quiet=True)) == 0
     size = (folder / "last.pt").stat().st_size
     lines = (folder / journal.NAME).read_bytes()
     (folder / journal.NAME).unlink()
-    assert run_in_folder(config, folder, resume=True, quiet=True) == 0
+    assert run_in_folder(config, folder, Manner(resume=True, quiet=True)) == 0
     assert b'"scalars"' not in (folder / journal.NAME).read_bytes(), "it was at its end, and nothing was trained again"
     assert (folder / "last.pt").stat().st_size == size
     (folder / journal.NAME).write_bytes(lines.replace(b'"status": "done"', b'"status": "stopped"'))
     lose(folder)
     with pytest.raises(Problem, match=SENTENCE):
-        run_in_folder(config, folder, resume=True, quiet=True)
+        run_in_folder(config, folder, Manner(resume=True, quiet=True))
     assert b'"forget"' not in (folder / journal.NAME).read_bytes()

@@ -1,7 +1,7 @@
 """The runs of a workspace as lines and as data for JSON: `workbench list runs`."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,9 @@ class ListedRun:
 
 
 def listed_runs(
-    workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False, sizes: bool = False
-) -> list[ListedRun]:
+    workspace: Workspace, words: Sequence[str] = (), *, trashed: bool = False, sizes: bool = False,
+    only: Collection[int] | None = None,
+) -> list[ListedRun]:  # fmt: skip
     """The runs of a workspace, the one that began last first.
 
     Args:
@@ -46,12 +47,15 @@ def listed_runs(
             workspace/run_search.py.
         trashed: those in the trash instead.
         sizes: the data has the bytes of each run's folder, too, which takes longer; None where it cannot be read.
+        only: no others than those of these numbers.
     """
     with contextlib.suppress(Full):  # a list can be read where nothing can be written
         workspace.sweep_dead_runs()
     with workspace.reading() as db:
         places = {placement.run_id: placement.place for placement in placements.every(db)}
     runs = sorted(workspace.runs(trashed), key=newest_first)
+    if only is not None:
+        runs = [run for run in runs if run.id in only]
     known = catalogs.current()
     searched = [unquoted(word) for word in words]
     measured = dict[int, FolderSize]()
@@ -72,6 +76,12 @@ def listed_runs(
             of_json = _data(run, data, backbone, loss, place) | ({"bytes": size} if sizes else {})
             listed.append(ListedRun([one_line(cell) for cell in cells], one_line(run.unread), of_json))
     return listed
+
+
+def data_of_runs(workspace: Workspace, numbers: Collection[int]) -> list[dict[str, Any]]:
+    """Plain data of these runs for JSON, by their number, with the bytes of their folders; none is passed over."""
+    listed = listed_runs(workspace, only=numbers, sizes=True)
+    return sorted((run.data for run in listed), key=lambda data: int(data["run"]))
 
 
 def run_lines(listed: Sequence[ListedRun], width: int | None = None) -> list[str]:

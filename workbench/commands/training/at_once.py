@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import sleep
 
 from workbench.commands.terminal import best_in_words
+from workbench.commands.training.run_job import ending_signals
 from workbench.control import Control
 from workbench.jobs import Job, cores
 from workbench.running.facts.in_words import stored_in_words
@@ -48,10 +49,11 @@ class Lanes:
     def train(self, numbers: Sequence[int], *, resume: bool) -> list[str]:
         """Train or resume prepared runs; returns a sentence for each that failed.
 
-        Ctrl+C ends those at work with a checkpoint, a second one without a new one.
+        Ctrl+C and SIGTERM end those at work with a checkpoint, a second one without a new one.
         """
         line = list(numbers)
-        before = signal.signal(signal.SIGINT, lambda *_: self._interrupt())
+        ending = (signal.SIGINT, *ending_signals())
+        before = {number: signal.signal(number, lambda *_: self._interrupt()) for number in ending}
         try:
             while self._at_work or (line and not self.interrupted and not self._problems):
                 for lane, device in enumerate(self._devices):
@@ -60,7 +62,8 @@ class Lanes:
                         self._at_work[lane] = self._start(line.pop(0), device, resume)
                 self._finish_ended()
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             for work in self._at_work.values():  # the workspace may be gone: no thread must go on alone
                 work.control.interrupt()
                 work.job.join()

@@ -10,6 +10,7 @@ import click
 from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
 from workbench.commands.results.columns import Column, table_lines
 from workbench.commands.terminal import ProgressLine, best_in_words, one_line, printable, show_json
+from workbench.commands.training.run_result import printed_runs
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
@@ -110,7 +111,9 @@ def fetch(run: int, folder: Path | None) -> None:
         sys.exit(status)
 
 
-def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: bool) -> int:
+def run_at(
+    config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: bool, as_json: bool = False
+) -> int:  # fmt: skip
     """Train all runs of a config at a place, for the workspace in the folder, and follow them; the exit status."""
     from workbench.running.unusable import refuse_size_unseen
 
@@ -125,7 +128,8 @@ def run_at(config: RunConfig, folder: Path, name: str, *, detach: bool, quiet: b
         sending.submit(workspace, numbers, place, launcher)
         said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
         click.echo(f"{said} at {name}.", err=True)
-        return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True)
+        with printed_runs(workspace, numbers, as_json):
+            return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True, as_json=as_json)
 
 
 @place.command("add")
@@ -283,7 +287,7 @@ def _place_of(workspace: Workspace, run_id: int) -> str:
 
 def _follow(
     workspace: Workspace, name: str, numbers: list[int], *, others: bool = False, quiet: bool = False,
-    result: bool = False,
+    result: bool = False, as_json: bool = False,
 ) -> int:  # fmt: skip
     """Follow a place until these runs have ended, and say how; returns the exit status.
 
@@ -297,7 +301,7 @@ def _follow(
             kept=f"The runs at {name} continue.",
         )
     following = Following(workspace, place, launcher_of(place))
-    line, said, remarked = ProgressLine(0, quiet=quiet), set[str](), set[str]()
+    line, said, remarked = ProgressLine(0, quiet=quiet, as_json=as_json), set[str](), set[str]()
     try:
         while True:
             began = monotonic()
@@ -320,7 +324,7 @@ def _follow(
         line.finish(f"No run of this workspace trains at {name}.")
     _remark(workspace, numbers, line, remarked)
     status = _report(workspace, numbers, line)
-    if result and len(numbers) > 1:
+    if result and len(numbers) > 1 and not as_json:
         _print_result(workspace, numbers[0])
     return status
 

@@ -1,5 +1,6 @@
 """`workbench run` and `workbench sample`: train the runs of a config."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import click
 
 from workbench.commands.arguments import FOLDER, workspace_option
 from workbench.commands.training import place
-from workbench.commands.training.run_here import run_here, run_in_folder
+from workbench.commands.training.run_folder import run_in_folder
+from workbench.commands.training.run_here import Manner, run_here
 from workbench.problem import Problem
 from workbench.running.devices.launched_ranks import LAUNCHED
 from workbench.running.devices.together import parse_devices
-from workbench.settings.changed import read_config, read_config_and_base
+from workbench.settings.changed import read_config_and_base
 from workbench.workspace.paths import default_workspace
 
 DEVICES = (
@@ -21,6 +23,10 @@ DEVICES = (
 RETRAIN = (
     "With --resume: a run whose checkpoints were deleted or are missing is trained from the start as a new run; "
     "the old one is moved to the trash."
+)
+JSON = (
+    "Print the runs as JSON, also where one fails or is stopped: number, folder, state, scores. Progress is printed on "
+    "the error output."
 )
 RESUME = "Continue the newest run of this config that is not done; a cancelled one needs a checkpoint."
 
@@ -46,6 +52,7 @@ RESUME = "Continue the newest run of this config that is not done; a cancelled o
     help="Train on another machine: a place of `workbench place list`.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="With --place: do not wait for the run.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def run(
     config: str,
     folder: Path | None,
@@ -59,6 +66,7 @@ def run(
     alone: Path | None,
     elsewhere: str,
     detach: bool,
+    as_json: bool,
 ) -> None:
     """Train CONFIG: a .toml file, or the name of a preset (`workbench list presets`). Relative paths, also those in
     the file, start at the working folder; the run stores absolute paths."""
@@ -74,18 +82,22 @@ def run(
         raise click.UsageError("--at-once needs --devices, and cannot be combined with --report or --folder.")
     named = _devices(devices)
     wanted, earlier = read_config_and_base(config, changes)
+    here = folder or default_workspace()
     if elsewhere:
-        sys.exit(place.run_at(wanted, folder or default_workspace(), elsewhere, detach=detach, quiet=quiet))
+        sys.exit(place.run_at(wanted, here, elsewhere, detach=detach, quiet=quiet, as_json=as_json))
     if named == (LAUNCHED,) and alone is None:  # refused before a run is made
         raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
-    if alone is not None:
-        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
-    here = folder or default_workspace()
-    status = run_here(
-        wanted, here, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once, retrain=retrain,
-        earlier=earlier,
-    )  # fmt: skip
-    sys.exit(status)
+    again = _again(config, changes, devices, at_once, report)
+    how = Manner(resume, retrain, report, quiet, devices, at_once, as_json, again, earlier)
+    sys.exit(run_here(wanted, here, how) if alone is None else run_in_folder(wanted, alone, how))
+
+
+def _again(config: str, changes: tuple[str, ...], devices: str, at_once: bool, report: bool) -> tuple[str, ...]:
+    """The words of the command that continues these runs; a pipe cannot be read again, and CONFIG stands for it."""
+    named = config if not os.path.exists(config) or os.path.isfile(config) else "CONFIG"
+    words = ["run", named, *(word for change in changes for word in ("--set", change))]
+    words += ["--devices", devices] if devices else []
+    return (*words, *["--at-once"] * at_once, *["--report"] * report, "--resume")
 
 
 def _devices(text: str) -> tuple[str, ...]:
@@ -103,5 +115,7 @@ def _devices(text: str) -> tuple[str, ...]:
 )
 def sample(folder: Path | None, epochs: int | None) -> None:
     """Run the sample project (Digits, small CNN, CE) here, and write its report."""
-    wanted = read_config("sample-digits", () if epochs is None else (f"training.epochs={epochs}",))
-    sys.exit(run_here(wanted, folder or default_workspace(), resume=False, report=True, quiet=False))
+    changes = () if epochs is None else (f"training.epochs={epochs}",)
+    wanted, earlier = read_config_and_base("sample-digits", changes)
+    how = Manner(report=True, again=_again("sample-digits", changes, "", False, True), earlier=earlier)
+    sys.exit(run_here(wanted, folder or default_workspace(), how))

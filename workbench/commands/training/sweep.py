@@ -12,6 +12,7 @@ from workbench.commands.arguments import NUMBER, Group, typed, workspace_option
 from workbench.commands.results.columns import table_lines, terminal_width
 from workbench.commands.terminal import INTERRUPTED, one_line, say_while_read, show_json, show_lines, told
 from workbench.commands.training import sweep_table
+from workbench.commands.training.run_job import ending_signals
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.names import similar
@@ -388,7 +389,7 @@ def _work_here(
     def interrupt(*_: object) -> None:
         worker.interrupt()
 
-    before = {code: signal.signal(code, interrupt) for code in (signal.SIGINT, signal.SIGTERM)}
+    before = {code: signal.signal(code, interrupt) for code in (signal.SIGINT, *ending_signals())}
     try:
         state = worker.run()
     finally:
