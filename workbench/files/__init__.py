@@ -56,11 +56,18 @@ def check_place(path: Path) -> None:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # nothing is there, or it is said when it is written
         return
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode) or _is_stream(path):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
         raise Problem(
             f"{path} is {kind}, not a file.", kept="It is unchanged, and nothing was written.", todo="Name a file."
         )
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is an open stream of a process, also one that goes to a file: the new file would replace its name
+    for every program."""
+    name = os.path.abspath(path)
+    return os.name == "posix" and (name.startswith(("/dev/std", "/dev/fd/", "/proc/")))
 
 
 @contextlib.contextmanager

@@ -305,3 +305,10 @@ def test_a_long_list_can_be_given_up_at_each_stage(listed, build, monkeypatch, s
     monkeypatch.setattr(csv_list, "TELL_EVERY", 2)
     with pytest.raises(Cancelled):
         build("csv", listen, file=listed("path,label\nx/0.png,a\nx/1.png,a\nx/2.png,a\nx/3.png,a\n"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_list_that_cannot_be_read_again_is_refused_and_not_waited_for(tmp_path, build):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Problem, match="is a pipe or a device, and the list is read again later"):
+        build("csv", file=str(tmp_path / "pipe"))

@@ -52,6 +52,19 @@ def test_a_device_is_refused():
         files.check_place(Path(os.devnull))
 
 
+@pytest.mark.skipif(not os.path.islink("/dev/stdout"), reason="this system's streams have no paths that are links")
+def test_a_stream_of_this_process_is_not_replaced_even_where_it_goes_to_a_file(tmp_path):
+    with (tmp_path / "out.csv").open("wb") as out:
+        for name in (f"/dev/fd/{out.fileno()}", f"/proc/self/fd/{out.fileno()}"):
+            if os.path.exists(name):
+                with pytest.raises(Problem, match="is a device, a pipe or a socket, not a file"):
+                    files.check_place(Path(name))
+    before = os.readlink("/dev/stdout")
+    with pytest.raises(Problem, match="is a device, a pipe or a socket, not a file"):
+        files.check_place(Path("/dev/stdout"))
+    assert os.readlink("/dev/stdout") == before
+
+
 def test_a_typed_path_has_the_home_folder_and_that_of_nobody_stays(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME" if os.name == "posix" else "USERPROFILE", str(tmp_path))
     assert files.typed_path("~/photos") == tmp_path / "photos"

@@ -160,6 +160,9 @@ def _list(chosen: str, progress: Progress) -> Path:
     """The chosen CSV file, or the only one in the chosen archive. Raises Problem if there is not exactly one."""
     list_path = typed_path(chosen)
     if not is_archive(list_path):
+        if os.path.exists(list_path) and not (list_path.is_file() or list_path.is_dir()):
+            what = f"{list_path} is a pipe or a device, and the list is read again later."
+            raise Problem(what, kept="Nothing was started.", todo="Save it as a file.")
         return list_path
     root = open_place(chosen, "the CSV file", progress)
     lists = sorted(path for depth in range(DEEPEST + 1) for path in root.glob("*/" * depth + "*.[cC][sS][vV]"))
