@@ -20,6 +20,7 @@ from workbench.settings import checks
 from workbench.settings.sections import EmbeddingParams, EvaluationParams, TrainingParams, sections
 
 LARGEST = 1 << 20  # bytes of a config
+FOLDER = "It is a folder, not a file. `workbench data FOLDER` prints the command that trains on its images."
 SEEDS = checks.SEEDS
 __all__ = [
     "IMPORTED",
@@ -107,13 +108,11 @@ class RunConfig(BaseModel):
         refused = "The config {} cannot be read ({})."
         with refusing(lambda why: Problem(refused.format(path, why), kept="Nothing was started.")):
             if path.is_dir():
-                raise BadConfig(
-                    str(path),
-                    {"TOML": "It is a folder, not a file. A config names a folder of images by dataset.folder."},
-                )
-            if path.stat().st_size > LARGEST:
+                raise BadConfig(str(path), {"TOML": FOLDER})
+            with path.open("rb") as file:
+                content = file.read(LARGEST + 1)  # a pipe has no size, and a device may have no end
+            if len(content) > LARGEST:
                 raise BadConfig(str(path), {"TOML": f"It is over {LARGEST >> 20} MiB."})
-            content = path.read_bytes()
         with refusing(lambda why: BadConfig(str(path), {"TOML": f"{why[:1].upper()}{why[1:]}."})):
             text = content.decode("utf-8-sig")  # some editors of Windows write the mark
         return cls.from_toml_text(text, source=str(path))

@@ -93,8 +93,13 @@ def test_what_is_no_config_at_all_is_a_bad_config_and_a_mark_at_its_beginning_is
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadConfig, match=r"bytes\.toml cannot be used\. TOML: It is not text in UTF-8\."):
         RunConfig.from_toml(tmp_path / "bytes.toml")
-    with pytest.raises(BadConfig, match=r"TOML: It is a folder, not a file\. .* by dataset\.folder\."):
+    with pytest.raises(BadConfig, match=r"TOML: It is a folder, not a file\. `workbench data FOLDER` prints"):
         RunConfig.from_toml(tmp_path)
+    (tmp_path / "large.toml").write_bytes(b"#" * ((1 << 20) + 1))
+    for endless in ("/dev/zero", tmp_path / "large.toml"):
+        if os.path.exists(endless):
+            with pytest.raises(BadConfig, match=r"TOML: It is over 1 MiB\."):
+                RunConfig.from_toml(endless)
     (tmp_path / "empty.toml").write_text("# a comment\n")
     with pytest.raises(BadConfig, match=r"empty\.toml cannot be used\. TOML: It has no settings\."):
         RunConfig.from_toml(tmp_path / "empty.toml")

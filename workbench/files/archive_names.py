@@ -19,3 +19,8 @@ def stem(path: Path) -> str:
     """The archive's name without its ending."""
     ending = next((known for known in sorted(ENDINGS, key=len) if path.name.lower().endswith(known)), "")
     return path.name[: len(path.name) - len(ending)]
+
+
+def holds_images(path: Path) -> bool:
+    """Whether the path is a folder or an archive."""
+    return path.is_dir() or (is_archive(path) and path.is_file())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.config import KINDS, BadConfig, RunConfig, with_similar
+from workbench.config import KINDS, BadConfig, Choice, RunConfig, with_similar
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import NO_FIELD, NO_TEXT, Catalog
 from workbench.names import similar, visible_name
@@ -84,6 +84,24 @@ def changed_by_texts(config: RunConfig, texts: Mapping[str, str], known: Catalog
             if not words:
                 raise
             values |= {field: texts[field] for field in words}
+
+
+def as_changes(base: RunConfig, config: RunConfig, known: Catalog) -> list[str]:
+    """What makes `config` of `base`, each as `FIELD=VALUE`; both checked."""
+    before, now = base.filled(known).model_dump(), config.filled(known).model_dump()
+    fresh = (
+        config.model_copy(update={kind: Choice(name=now[kind]["name"]) for kind in KINDS}).filled(known).model_dump()
+    )
+    changes = []
+    for part, values in now.items():
+        fields = values if isinstance(values, dict) else {"": values}
+        other_entry = part in KINDS and before[part]["name"] != values["name"]
+        for name, value in fields.items():
+            same = before[part].get(name) if name else before[part]
+            if value != (fresh[part][name] if other_entry and name != "name" else same):
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                changes.append(f"{part}.{name}={text}" if name else f"{part}={text}")
+    return changes
 
 
 def _named(name: str) -> RunConfig:

@@ -9,9 +9,11 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.entries.catalog import Catalog
+from workbench.files.archive_names import stem
 from workbench.settings.presets import Values, presets
 from workbench.settings.sections import TrainingParams
 
+FOLDER_DATASET = "dataset/folder"
 RECIPE = "photographs-unseen"  # the preset whose settings suit pretrained weights
 WITH_WEIGHTS = ("squeezenet1_0", "mobilenet_v2", "resnet18", "resnet50")  # backbones, the recipe's own first
 FEWEST_DISJOINT = 4  # classes, of which two train and two are searched
@@ -55,6 +57,15 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
     values |= {"name": name, "dataset": dataset, "split": split}
     reasons |= {"split.name": why_split, **_why(weights, looked_in, known)}
     return Proposal(RunConfig.model_validate(values), reasons)
+
+
+def for_images(chosen: Path, near: list[Path], known: Catalog) -> Proposal:
+    """As `for_photographs`, for a folder or an archive of images, which names the config."""
+    params = known[FOLDER_DATASET]["params"]
+    path_field = next(name for name, field in params.items() if field.get("path") == "place")
+    dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
+    name = chosen.name if chosen.is_dir() else stem(chosen)
+    return for_photographs(name[:200] or "My images", dataset, chosen, near, known)
 
 
 def find_weights(folders: list[Path]) -> tuple[str, Path] | None:

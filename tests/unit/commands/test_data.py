@@ -1,6 +1,7 @@
 """`workbench data`: what is in a data set, in words and as JSON."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ from click.testing import CliRunner
 from PIL import Image
 
 from workbench.cli import cli
+from workbench.entries import catalog
+from workbench.settings.changed import changed, read_config
+from workbench.settings.proposals import for_images
 
 
 @pytest.fixture
@@ -72,3 +76,44 @@ def test_json_has_everything(config):
     near = told["near_duplicates"]
     assert (near["total"], near["in_both_halves"], near["of_two_classes"]) == (1, 1, 1)
     assert near["pairs"][0]["images"][1] == {"path": "c/again.jpg", "class": "c", "half": "test"}
+
+
+def test_of_a_folder_it_prints_the_command_that_trains_on_it(config, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "none"))
+    folder = tmp_path / "data"
+    (folder / "d").mkdir()
+    for number in range(3):
+        (folder / "d" / f"{number}.png").write_bytes((folder / "a" / f"{number}.png").read_bytes())
+    *lines, last = asked(str(folder), "--set", "dataset.image_size=16", "--set", "training.epochs=1").splitlines()
+    assert "Half of the classes train, the others are searched, as with classes that come later." in lines
+    start, _, command = last.partition("Train on it with: ")
+    program, *words = shlex.split(command)
+    assert (start, program, words[0]) == ("", "workbench", "run")
+    changes = tuple(change for option, change in zip(words[2::2], words[3::2], strict=True) if option == "--set")
+    trained = read_config(words[1], changes)
+    assert (trained.name, trained.dataset.params["folder"]) == ("data", str(folder))
+    assert (trained.split.name, trained.augmentation.name, trained.training.epochs) == ("classes", "crop_flip", 1)
+    proposed = for_images(folder, [], catalog.current()).config
+    wanted = changed(proposed, {"dataset.image_size": 16, "training.epochs": 1}, catalog.current(), "test")
+    assert trained.filled(catalog.current()) == wanted.filled(catalog.current())
+    parsed = json.loads(asked(str(folder), "--set", "dataset.image_size=16", "--json"))
+    assert parsed["train"][:2] == ["workbench", "run"]
+
+
+def test_weights_beside_a_folder_are_in_its_command(config, tmp_path):
+    (tmp_path / "weights").mkdir()
+    file = tmp_path / "weights" / "squeezenet1_0.pth"
+    file.write_bytes(b"")
+    words = json.loads(asked(str(tmp_path / "data"), "--set", "split.name=random", "--json"))["train"]
+    assert words[2] == "photographs-unseen"
+    assert f"backbone.weights_file={file}" in words
+    assert "split.name=random" in words
+
+
+def test_run_of_a_folder_names_the_command(tmp_path):
+    refused = CliRunner().invoke(cli, ["run", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert (
+        "It is a folder, not a file. `workbench data FOLDER` prints the command that trains on its images."
+        in refused.stderr
+    )

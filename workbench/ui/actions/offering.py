@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.entries.catalog import Catalog
-from workbench.files.archive_names import is_archive, stem
+from workbench.files.archive_names import holds_images
 from workbench.problem import Problem
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.settings.proposals import Proposal
 
-FOLDER_DATASET, LIST_DATASET = "dataset/folder", "dataset/csv"
+LIST_DATASET = "dataset/csv"
 MOST_LOOKED_AT = 200  # files and folders of a dropped folder, to see what it is
 
 
@@ -53,11 +53,6 @@ def looked_at(path: Path, near: list[Path], catalog: Catalog) -> Offered:
 def can_be_offered(path: Path) -> bool:
     """Whether this path can be dropped: images, a .toml file, a folder of another kind, or curves."""
     return holds_images(path) or path.suffix.lower() == ".toml" or may_be_curves(path)
-
-
-def holds_images(path: Path) -> bool:
-    """Whether the path is a folder or an archive."""
-    return path.is_dir() or (is_archive(path) and path.is_file())
 
 
 def holds_run_folders(path: Path) -> bool:
@@ -146,11 +141,11 @@ def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
         Problem: none of these, unreadable, or the catalog is not there yet.
     """
     from workbench.config import RunConfig
-    from workbench.settings.proposals import Proposal
+    from workbench.settings.proposals import Proposal, for_images
 
     check_known(catalog)
     if holds_images(path):
-        return _of_images(path, near, catalog)
+        return for_images(path, near, catalog)
     if path.suffix.lower() != ".toml":
         raise Problem(
             f"{path.name} is not a folder or archive of images, a config (.toml) or a table of curves.",
@@ -174,16 +169,6 @@ def _text_of(path: Path) -> str:
         return content.decode("utf-8-sig")  # some editors of Windows write the mark
     except (OSError, ValueError) as error:
         raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was changed.") from None
-
-
-def _of_images(chosen: Path, near: list[Path], catalog: Catalog) -> "Proposal":
-    from workbench.settings.proposals import for_photographs
-
-    params = catalog[FOLDER_DATASET]["params"]
-    path_field = next(name for name, field in params.items() if field.get("path") == "place")
-    dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
-    name = chosen.name if chosen.is_dir() else stem(chosen)
-    return for_photographs(name[:200] or "My images", dataset, chosen, near, catalog)
 
 
 def sample_config() -> "RunConfig":
