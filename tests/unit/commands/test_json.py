@@ -18,7 +18,7 @@ from workbench.sweeps.space import read
 from workbench.workspace import Workspace
 
 ACTING = {
-    "sample", "sweep start", "sweep run", "sweep pause", "sweep resume", "sweep retry", "sweep cancel",
+    "sample", "sweep pause", "sweep resume", "sweep retry", "sweep cancel",
     "benchmark methods", "benchmark fair", "place follow", "place stop", "place resume", "place fetch", "place add",
     "place remove", "place data", "place install", "trash add", "trash restore", "trash empty", "annotate", "ingest",
     "checkpoints delete", "checkpoints bring-back", "report", "index", "export", "import", "test", "plugins add",

@@ -325,3 +325,44 @@ def test_what_is_retried_has_as_many_workers_and_the_devices_that_are_asked_for(
     sweep(place, "cancel", 1)
     sweep(place, "retry", 1, "--workers", 2, "--devices", "cpu")
     assert asked[-1] == (1, ("cpu",), 2, "")
+
+
+class Ended:
+    """In place of a worker: a sweep that ends in the state `state`, whose reason is `why`."""
+
+    state, why = "done", ""
+
+    def __init__(self, workspace, number, say, **_):
+        self._workspace, self._number = workspace, number
+
+    def run(self):
+        sweeps.set_state(self._workspace, self._number, self.state, self.why)
+        return self.state
+
+    def interrupt(self):
+        """Nobody does."""
+
+
+@pytest.mark.parametrize(
+    ("state", "why", "status", "said"),
+    [
+        ("done", "", 0, "2 runs"),
+        ("paused", "", 130, "Continue with: workbench sweep resume 1 --workspace "),
+        ("paused", "The images are gone.", 1, "Sweep 1 is paused: The images are gone. Its runs are kept. Continue "),
+    ],
+)
+def test_the_json_of_a_sweep_is_all_of_its_output_and_its_status_says_how_it_ended(
+    place, started, monkeypatch, state, why, status, said
+):
+    monkeypatch.setattr(worker, "Worker", type("Now", (Ended,), {"state": state, "why": why}))
+    words = ["sweep", "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--json", "-w", str(place)]
+    ended = CliRunner().invoke(cli, words)
+    shown = CliRunner().invoke(cli, ["sweep", "show", "1", "--json", "-w", str(place)])
+    assert (ended.exit_code, json.loads(ended.stdout)) == (status, json.loads(shown.stdout))
+    assert said in ended.stderr
+
+
+def test_a_sweep_that_is_started_elsewhere_gives_its_number(place, started):
+    words = ["sweep", "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach", "--quiet", "-w", str(place)]
+    assert CliRunner().invoke(cli, words).stdout.startswith("Sweep 1: 2 settings, 2 runs, by MAP@R.")
+    assert json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)["sweep"] == 2

@@ -35,6 +35,10 @@ devices_option = click.option(
     help="Devices to use, such as cuda:0,cuda:1; by default those that the sweep used before, at first the config's.",
 )  # fmt: skip
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines; times are seconds.")
+result_option = click.option(
+    "--json", "as_json", is_flag=True,
+    help="Print the sweep as `sweep show --json` does, once it has ended or with --detach is started.",
+)  # fmt: skip
 workers_option = click.option(
     "--workers", type=click.IntRange(1, sweep_worker.MOST_WORKERS), default=None,
     help="Runs at once, each in a separate process; by default as many as before, at first one for each device.",
@@ -84,15 +88,16 @@ def sweep() -> None:
     "far.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="Work in a separate process that outlives this terminal.")
-@click.option("--quiet", is_flag=True, help="Print the last table only.")
+@click.option("--quiet", is_flag=True, help="No progress; only the number of the sweep, notes, and the last table.")
+@result_option
 @devices_option
 @workers_option
 @place_option
 @workspace_option
 def start(
     config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
-    seeds: int | None, metric: str, stop_early: bool, detach: bool, quiet: bool, names: tuple[str, ...],
-    workers: int | None, place: str, folder: Path | None,
+    seeds: int | None, metric: str, stop_early: bool, detach: bool, quiet: bool, as_json: bool,
+    names: tuple[str, ...], workers: int | None, place: str, folder: Path | None,
 ) -> None:  # fmt: skip
     """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
     from workbench.places.launching import launcher_of
@@ -114,29 +119,36 @@ def start(
     with Workspace(folder or default_workspace(), create=True) as workspace:
         number = starting.store(workspace, plan)
         counts = f"{_counted(plan.trials, 'setting')}, {_counted(plan.runs, 'run')}"
-        click.echo(f"Sweep {number}: {counts}, by {plan.metric}.")
+        click.echo(f"Sweep {number}: {counts}, by {plan.metric}.", err=as_json)
         if plan.fewer:
             click.echo(plan.fewer, err=True)
         for sentence in (*plan.remarks, *filter(None, [unsuited])):
             click.echo(one_line(sentence), err=True)
         if detach:
             starting.work_apart(workspace, number, names, workers or 0, place)
-            click.echo(f"Its worker is started; see it with: {typed(workspace.path, 'sweep', 'show', str(number))}")
+            see = typed(workspace.path, "sweep", "show", str(number))
+            click.echo(f"Its worker is started; see it with: {see}", err=as_json)
+            if as_json:
+                show_json(sweep_table.as_data(workspace, number))
             return
-        _work_here(workspace, number, quiet, names, workers or 0, place, listed)
+        _work_here(workspace, number, quiet, names, workers or 0, place, listed, as_json)
 
 
 @sweep.command("run", short_help="Train the runs of a sweep in this terminal.")
 @click.argument("number", metavar="SWEEP", type=NUMBER)
-@click.option("--quiet", is_flag=True, help="Print the last table only.")
+@click.option("--quiet", is_flag=True, help="No progress; only the last table.")
+@result_option
 @devices_option
 @workers_option
 @place_option
 @workspace_option
-def run(number: int, quiet: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None) -> None:
+def run(
+    number: int, quiet: bool, as_json: bool, names: tuple[str, ...], workers: int | None, place: str,
+    folder: Path | None,
+) -> None:  # fmt: skip
     """Train the runs of a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the current run."""
     with Workspace(folder or default_workspace()) as workspace:
-        _work_here(workspace, number, quiet, names, workers or 0, place)
+        _work_here(workspace, number, quiet, names, workers or 0, place, as_json=as_json)
 
 
 @sweep.command("list")
@@ -369,7 +381,7 @@ def _refuse_early_stop(workspace: Workspace, number: int, place: str) -> None:
 
 def _work_here(
     workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = "",
-    listed: Listed | None = None,
+    listed: Listed | None = None, as_json: bool = False,
 ) -> None:  # fmt: skip
     """Act as the sweep's worker. Ctrl+C and the end of the session keep a checkpoint; runs at a place continue."""
     from workbench.places import records
@@ -395,10 +407,16 @@ def _work_here(
     finally:
         for code, handler in before.items():
             signal.signal(code, handler)
-    for line in sweep_table.table(workspace, number):
+    if as_json:
+        show_json(sweep_table.as_data(workspace, number))
+    for line in () if as_json else sweep_table.table(workspace, number):
         click.echo(line)
-    if state == "active":
-        click.echo(f"Continue with: {typed(workspace.path, 'sweep', 'resume', str(number))}", err=True)
+    if state in ("active", "paused"):
+        again = typed(workspace.path, "sweep", "resume", str(number))
+        why = stored.one(workspace, number).problem if state == "paused" else ""
+        if why:
+            raise Problem(f"Sweep {number} is paused: {why}", kept="Its runs are kept.", todo=f"Continue with: {again}")
+        click.echo(f"Continue with: {again}", err=True)
         raise SystemExit(INTERRUPTED)
     ends = {trial.state for trial in stored.trials(workspace, number) if not trial.refused}
     if "failed" in ends and "done" not in ends:
