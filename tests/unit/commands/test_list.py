@@ -54,6 +54,11 @@ def test_a_field_that_no_run_has_is_named_and_a_long_search_is_cut(tmp_path):
         done = CliRunner().invoke(cli, ["list", "runs", words, "--workspace", str(tmp_path / "space")])
         assert done.stderr.endswith(said)
         assert len(done.stderr) < 300
+    done = CliRunner().invoke(cli, ["list", "runs", "lrr>1", "--json", "--workspace", str(tmp_path / "space")])
+    assert (done.stdout, done.stderr) == (
+        "[]\n",
+        "There are no runs with lrr>1. No run has a field or a score “lrr”.\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ def list_entries(what: str, words: tuple[str, ...], as_json: bool, folder: Path 
             why = "" if runs else why_unmet(workspace.runs(), map(unquoted, words))
         if as_json:
             show_json([run.data for run in runs])
+            if why:  # a wrong name of a field would look like no such runs
+                click.echo(f"There are no runs{holding}.{why}", err=True)
         else:
             show_lines(run_lines(runs, terminal_width()), f"There are no runs{holding}.{why}")
         return
