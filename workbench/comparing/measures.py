@@ -138,6 +138,11 @@ def percent_factor(scalar: str, values: np.ndarray) -> int:
     return 100 if is_logged_share(scalar) and not (known > MOST_OF_SHARE).any() else 1
 
 
+def as_fractions(scalar: str, values: np.ndarray) -> np.ndarray:
+    """The values of one run, in which a share is a fraction also if it was logged in percent; see `percent_factor`."""
+    return values / 100 if percent_factor(scalar, values) == 1 and is_logged_share(scalar) else values
+
+
 def common_epochs(measured: Iterable[Measured]) -> list[int]:
     """Epochs at which every run that has evaluations was evaluated, rising."""
     sets = [

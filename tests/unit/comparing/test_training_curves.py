@@ -128,6 +128,23 @@ def test_scalars_that_any_run_has_begin_with_the_losses(workspace):
     assert scalar_names(workspace, group.runs[:1]) == ("probe/spce", "a")
 
 
+def test_runs_of_a_group_that_logged_a_share_in_percent_and_as_a_fraction_have_one_mean_of_fractions(workspace):
+    group = group_of(workspace, range(3))
+    log(workspace, group.runs[0].id, "test/recall@1", [10, 20], [0.25, 0.5])
+    log(workspace, group.runs[1].id, "test/recall@1", [10, 20], [35.0, 60.0])
+    log(workspace, group.runs[2].id, "test/recall@1", [10, 20, 30], [0.3, 0.4, 40.0])  # percent, as its end shows
+    (curve,) = training_curves(workspace, [group], "test/recall@1", most=9).curves
+    np.testing.assert_allclose(curve.mean, [(0.25 + 0.35 + 0.003) / 3, (0.5 + 0.6 + 0.004) / 3])
+    np.testing.assert_allclose(np.concatenate([values for *_, values in curve.runs]).max(), 0.6)
+
+
+def test_a_scalar_that_is_no_share_keeps_its_values(workspace):
+    group = group_of(workspace, range(1))
+    log(workspace, group.runs[0].id, "batch/loss", [0, 1], [2.5, 0.5])
+    (curve,) = training_curves(workspace, [group], "batch/loss", most=9).curves
+    np.testing.assert_array_equal(curve.mean, [2.5, 0.5])
+
+
 def interval(values):
     """[runs, k] -> mean and 95% limits by SciPy."""
     mean, error = values.mean(axis=0), stats.sem(values, axis=0)

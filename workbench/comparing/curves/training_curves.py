@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.comparing.grouping.groups import Group
-from workbench.comparing.measures import Curve, limits_of, runs_in_mean, seed_means
+from workbench.comparing.measures import Curve, as_fractions, limits_of, runs_in_mean, seed_means
 from workbench.comparing.statistics.intervals import Interval, t_interval
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
@@ -53,7 +53,7 @@ def training_curves(
     most: int,
     progress: Progress = quiet,
 ) -> TrainingCurves:
-    """Read one scalar of the first `most` groups that have it, over its own connection.
+    """Read one scalar of the first `most` groups that have it, over its own connection; shares are fractions.
 
     Not on the window's thread: two hundred runs take some tenths of a second. `progress` may raise Cancelled.
     """
@@ -65,7 +65,8 @@ def training_curves(
         points = {}
         for done, run in enumerate(drawn):
             progress("Curves", done, len(drawn))
-            points[run.id] = Points(*curves.thinned_scalars(db, run.id, name, MOST_POINTS))
+            steps, values, stride = curves.thinned_scalars(db, run.id, name, MOST_POINTS)
+            points[run.id] = Points(steps, as_fractions(name, values), stride)  # of a group some may be in percent
     return TrainingCurves(
         name=name,
         curves=tuple(training_curve_of(group, points) for group in having[:most]),

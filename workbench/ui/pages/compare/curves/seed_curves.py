@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.curves.training_curves import TrainingCurves
 from workbench.comparing.fairness.shared_epochs import runs_named
-from workbench.comparing.measures import Curve, is_logged_share, is_share, percent_factor
+from workbench.comparing.measures import Curve, is_logged_share, is_share
 from workbench.comparing.statistics.intervals import FEWEST_SEEDS
 from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.curves.band import Band, FaintLine
@@ -121,9 +121,7 @@ class SeedCurves(QWidget):
             name, title, style.colour, dots=self._dots, dashed=not solid, pen=style.pen, may_be_undefined=not self._dots
         )
         self.plot.add_series(series)
-        training = self._training
-        factor = self._factor if training is None else percent_factor(training.name, curve.mean)
-        self._draw(self.plot, name, curve, style, factor)
+        self._draw(self.plot, name, curve, style)
 
     def _finish(self) -> None:
         """Pass the numbers, compute their range and paint: each in its own event-loop turn."""
@@ -133,8 +131,8 @@ class SeedCurves(QWidget):
         self._turn.stop()
         self.plot.canvas.setUpdatesEnabled(True)
 
-    def _draw(self, plot: CurvePlot, name: str, curve: Curve, style: GroupStyle, factor: int) -> None:
-        items: list[pg.GraphicsObject] = []
+    def _draw(self, plot: CurvePlot, name: str, curve: Curve, style: GroupStyle) -> None:
+        factor, items = self._factor, list[pg.GraphicsObject]()
         faint = blended(QColor(style.colour), QColor(theme.current().plot_background))
         if len(curve.runs) > 1:
             x, y = _joined(curve)
