@@ -172,6 +172,20 @@ def test_a_table_without_lines_of_its_own_is_copied_and_saved_as_it_is_shown(qtb
     ]  # fmt: skip
 
 
+def test_a_name_with_a_sign_is_no_number_in_the_file(qtbot, session, tmp_path):
+    rows = SortedRows(("Class", "Gain"), lambda row: row, lambda column, value: str(value))
+    view = QTableView()
+    qtbot.addWidget(view)
+    view.setModel(rows)
+    actions = TableActions(session.fulfil, view, "classes.csv", rows.unwritten)
+    rows.show([("-05", -1.5), ("+1.50", 0.25), ("'-x", 2)])
+    actions.save_to(tmp_path / "classes.csv")
+    qtbot.waitUntil((tmp_path / "classes.csv").exists)
+    assert (tmp_path / "classes.csv").read_text("utf-8").splitlines() == [
+        "Class,Gain", "'-05,-1.5", "'+1.50,0.25", "''-x,2",
+    ]  # fmt: skip
+
+
 def test_the_lines_of_very_many_rows_are_written_on_a_thread(qtbot, session, monkeypatch):
     threads = []
 

@@ -165,8 +165,13 @@ def _joined(lines: Lines, progress: Progress) -> str:
 
 
 def _csv(lines: Lines) -> str:
-    head, *rows = ([plain_cell(cell) for cell in line.split("\t")] for line in lines())
-    return csv_text(head, [list(map(number_or_text, row)) for row in rows])
+    head, *rows = (line.split("\t") for line in lines())
+    return csv_text(list(map(plain_cell, head)), [list(map(_in_csv, row)) for row in rows])
+
+
+def _in_csv(cell: str) -> float | str:
+    plain = plain_cell(cell)
+    return plain if plain != cell else number_or_text(cell)  # only a name gets the apostrophe: "-05" is one then
 
 
 def _added(box: QDialogButtonBox) -> tuple[QPushButton, QPushButton]:
