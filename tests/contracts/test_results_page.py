@@ -111,8 +111,9 @@ def test_what_is_said_of_ccp_and_of_the_twins_is_in_their_tables():
     ends = [numbers(cells[1] + " " + cells[2]) for cells in rows("Cross-entropy and SPCE") if "(end)" in cells[0]]
     ((ce, spce),) = ends
     assert f"differ by {100 * abs(ce - spce) / ce:.1f}% of CE" in words("Cross-entropy and SPCE")
-    radii = [cells for cells in rows("CCP on MNIST") if len(cells) == 6 and cells[0] != "end of projection"]
+    radii = [cells for cells in rows("CCP on MNIST") if len(cells) == 7 and cells[0] != "end of projection"]
     first, last = ([cells for cells in radii if re.search(end, cells[0])] for end in (", 1$", ", the last$"))
+    assert [cells[0] for cells in first] == ["proxies, 1", "samples, 1"]
     for before, after in zip(first, last, strict=True):
         assert f"from {before[3]} to {after[3]} ({before[0].split(',')[0]})" in words("Chance-constrained proxies")
 
