@@ -37,6 +37,11 @@ def with_point(value: object) -> str:
     return text.replace(",", ".") if _COMMA.fullmatch(text) and not _GROUPED.fullmatch(text) else ""
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 file", "1,234 files"; `many` where the plural is not made with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def percentage(share: float | None, digits: int = 1) -> str:
     """0.8123 as "81.2%", as sentences write it; a dash when there is no number, "∞" for an infinite one."""
     if share is None:

@@ -7,6 +7,7 @@ import pytest
 from workbench.numerals import (
     as_read,
     byte_size,
+    counted,
     grouped,
     megabytes,
     minus,
@@ -17,6 +18,12 @@ from workbench.numerals import (
     significant,
     with_point,
 )
+
+
+@pytest.mark.parametrize(("number", "shown"), [(0, "0 files"), (1, "1 file"), (1234, "1,234 files")])
+def test_one_is_counted_without_an_s(number, shown):
+    assert counted(number, "file") == shown
+    assert counted(number, "class", "classes") == f"{number:,} {'class' if number == 1 else 'classes'}"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from workbench.files.spreadsheet import csv_text
 from workbench.labelling.nearest import Share
 from workbench.labelling.request import Suggested
 from workbench.names import visible
-from workbench.numerals import minus, percentage
+from workbench.numerals import counted, minus, percentage
 
 COLUMNS = (
     "path", "label", "group", "similarity", "nearest class", "nearest", "second class", "second similarity",
@@ -40,10 +40,12 @@ def groups_sentence(suggested: Suggested) -> str:
     images, named = len(suggested.images), sum(1 for image in suggested.images if image.label)
     sizes = Counter(image.group for image in suggested.images if image.group)
     said = f"{named:,} of {images:,} images are given one of {suggested.classes:,} classes, {images - named:,} none."
+    if images == 1:
+        return f"The only image is given {'one' if named else 'none'} of {suggested.classes:,} classes."
     if sizes:
         in_groups = sum(sizes.values())
-        count = "1 group" if len(sizes) == 1 else f"{len(sizes):,} groups"
-        said += f" Of these, {in_groups:,} are in {count} of images that are alike"
+        groups = counted(len(sizes), "group")
+        said += f" Of these, {counted(in_groups, 'is', 'are')} in {groups} of images that are alike"
         if suggested.cut is not None:
             said += f" (agreement of such groups with classes of labelled images: {suggested.cut.agreement:.2f} of 1)"
         said += "."
@@ -57,8 +59,7 @@ def unread_sentence(suggested: Suggested) -> str:
     if not suggested.left_out:
         return ""
     path, reason = suggested.left_out[0]
-    count = "1 file" if len(suggested.left_out) == 1 else f"{len(suggested.left_out):,} files"
-    return f"{count} could not be read: {visible(path)} {reason}."
+    return f"{counted(len(suggested.left_out), 'file')} could not be read: {visible(path)} {reason}."
 
 
 def as_csv(suggested: Suggested, names: Mapping[int, str], answers: Mapping[str, str] | None = None) -> str:

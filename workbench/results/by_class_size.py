@@ -20,7 +20,7 @@ from workbench.evaluation.class_sizes import (
 )
 from workbench.evaluation.conventions import searched
 from workbench.files.spreadsheet import csv_text
-from workbench.numerals import finite, minus, percentage, signed
+from workbench.numerals import counted, finite, minus, percentage, signed
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.few_shot import similarities
@@ -105,7 +105,8 @@ class BySize:
             return NO_CLASS
         if not self.groups:
             size = int(self.classes.sizes[0])
-            return f"All {count:,} classes have {size:,} {what}: there is nothing to compare by class size."
+            whose = "The only class has" if count == 1 else f"All {count:,} classes have"
+            return f"{whose} {counted(size, what.removesuffix('s'))}: there is nothing to compare by class size."
         if self.shots:
             how = f"Classes are grouped by their {what}: {BY_SHOTS}."
         else:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from workbench.evaluation.conventions import Between, rows_of_classes
+from workbench.numerals import counted
 from workbench.results.few_shot import BLOCK, DRAWS, MOST_STORED, SEED, similarities, spread, with_training
 from workbench.results.stored import Stored, comparable
 from workbench.workspace.measured.deployments import AtRate, Identified, OpenPoint, OpenSet
@@ -240,7 +241,8 @@ def open_set_facts(measured: Mapping[str, Any]) -> str:
         return "Open-set identification was not measured: no two classes have two images."
     classes, there, half = measured["classes"], measured["classes_there"], measured["stored_classes"]
     said = (
-        f"In each of {measured['draws']} draws, {half:,} classes are stored and {classes - half:,} are unknown; "
+        f"In each of {measured['draws']} draws, {counted(half, 'class is', 'classes are')} stored and "
+        f"{counted(classes - half, 'is', 'are')} unknown; "
         f"{measured['known']:,} and {measured['unknown']:,} of their images are queries. Ranges hold 95% of the draws."
     )
     if classes != there:

@@ -119,6 +119,11 @@ def test_what_is_kept_comes_back_with_its_answers(space, folder):
         assert "noise-0.png,other," in text
         assert threshold_sentence(suggested)
         assert groups_sentence(suggested)
+        for image, answer in zip(
+            (suggested.images[0], replace(suggested.images[0], label="")), ("one", "none"), strict=True
+        ):
+            one = groups_sentence(replace(suggested, images=[image]))
+            assert one == f"The only image is given {answer} of {suggested.classes} classes."
 
 
 def test_a_file_that_was_tampered_with_is_refused(space, folder):

@@ -114,11 +114,12 @@ def test_class_vectors_that_are_not_finite_are_not_searched(workspace, monkeypat
     assert measured.remarks[0] == "The class vectors are not finite. The nearest class is not measured."
 
 
-def test_classes_of_one_size_are_not_compared(workspace):
-    run = store_run(workspace, np.repeat(np.arange(3), 4))
+@pytest.mark.parametrize(("classes", "whose"), [(3, "All 3 classes have"), (1, "The only class has")])
+def test_classes_of_one_size_are_not_compared(workspace, classes, whose):
+    run = store_run(workspace, np.repeat(np.arange(classes), 4))
     measured = by_class_size(workspace, run.evaluations[0])
     assert measured.groups == ()
-    assert measured.sentences == ["All 3 classes have 4 searched images: there is nothing to compare by class size."]
+    assert measured.sentences == [f"{whose} 4 searched images: there is nothing to compare by class size."]
 
 
 def test_images_without_another_of_their_class_have_no_score(workspace):

@@ -226,6 +226,8 @@ def test_the_sentences_say_what_is_identified_and_what_is_left_out():
     assert "FPIR 0.1% needs 1,000 queries of unknown classes and is left out." in said
     assert said.endswith("These classes were in training: new ones will do worse.")
     assert "not known" in open_set_facts(measured | {"trained_on": None})
+    two = open_set_facts(measured | {"classes": 2, "stored_classes": 1})
+    assert two.startswith("In each of 20 draws, 1 class is stored and 1 is unknown; ")
 
 
 def test_it_is_plain_data():

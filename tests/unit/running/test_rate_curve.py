@@ -15,6 +15,12 @@ def falling(rates):
     return 3 - 2 / (1 + np.exp(-4 * (logs + 3))) + 0.5 * np.clip(logs + 1, 0, None) ** 2
 
 
+@pytest.mark.parametrize(("losses", "said"), [([np.inf], "0 steps"), ([1.0, np.nan], "1 step"), ([1, 1], "2 steps")])
+def test_a_loss_that_diverged_at_once_says_after_how_many_steps(losses, said):
+    words = suggest(RATES[: len(losses)], np.array(losses), STEPS).reason
+    assert words == f"The loss diverged after {said}, too few to see it fall. Begin at a smaller rate."
+
+
 def test_rates_rise_by_the_same_factor():
     assert RATES[[0, -1]] == pytest.approx([1e-6, 10])
     assert np.ptp(np.diff(np.log(RATES))) < 1e-12

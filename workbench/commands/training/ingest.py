@@ -9,6 +9,7 @@ import click
 
 from workbench.commands.arguments import workspace_option
 from workbench.commands.terminal import one_line
+from workbench.numerals import counted
 from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.running import folds_and_seeds
@@ -155,16 +156,15 @@ class _Looks:
         measured = taken.new or taken.points > 0 or taken.evaluations > 0
         news = measured or taken.checkpoints > 0
         if news:
-            parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"] if measured else []
-            if taken.checkpoints:
-                parts.append("1 checkpoint" if taken.checkpoints == 1 else f"{taken.checkpoints} checkpoints")
+            parts = [counted(taken.points, "point"), counted(taken.evaluations, "evaluation")] if measured else []
+            parts += [counted(taken.checkpoints, "checkpoint")] if taken.checkpoints else []
             folder = one_line(shown(str(taken.folder)))
             click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
         named = f"{taken.folder}, run {taken.run_id}"
         if taken.twin:
             self._say(taken.about_twin)
         if taken.unread:
-            self._say(f"{named}: {taken.unread:,} lines of its journal cannot be read.")
+            self._say(f"{named}: {counted(taken.unread, 'line')} of its journal cannot be read.")
         if taken.deleted:
             what = "its checkpoints were deleted here" if len(taken.deleted) > 1 else "a checkpoint was deleted here"
             self._say(f"{named}: {what}; --deleted-checkpoints brings back what is there.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.numerals import significant
+from workbench.numerals import counted, significant
 
 STEPS = 100  # of a test, unless the training set is small
 LEAST_STEPS, MOST_STEPS = 20, 2000
@@ -18,7 +18,7 @@ LEAST_FALL = 1e-3  # of the loss at first, that it has to fall by in any case
 DIGITS = 2  # of a suggested rate
 RULE = "where the smoothed loss falls most steeply"  # over the logarithm of the rate
 TENTH_RULE = "a tenth of the rate with the lowest smoothed loss"
-TOO_FEW = "The loss diverged after {count} steps, too few to see it fall. Begin at a smaller rate."
+TOO_FEW = "The loss diverged after {steps}, too few to see it fall. Begin at a smaller rate."
 NO_DESCENT = (
     "The loss does not fall by more than it differs from batch to batch. Use more or larger batches, or check "
     "whether the loss and the batches suit the data."
@@ -94,7 +94,7 @@ def suggest(rates: Sequence[float] | np.ndarray, losses: Sequence[float] | np.nd
     values, first = np.asarray(losses, np.float64), steps // FIRST
     values = values[:-1] if len(values) and not np.isfinite(values[-1]) else values
     if len(values) < first + LEAST_POINTS:
-        return Suggestion(None, None, TOO_FEW.format(count=len(values)))
+        return Suggestion(None, None, TOO_FEW.format(steps=counted(len(values), "step")))
     weight = weight_of(steps)
     smooth = smoothed(values, weight)[first:]
     logs = np.log(np.asarray(rates, np.float64)[first : len(values)])

@@ -124,11 +124,6 @@ def places_of(run: Run) -> str:
     return str(run.environment.get("devices", ""))
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """ "1 file", "1,234 files"; `many` where the plural is not made with an s."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def percent(fraction: float | None, digits: int = 1) -> str:
     """0.8123 as "81.2"; a dash when there is no number, "∞" for an infinite one. The header shows the %."""
     if fraction is None:
@@ -136,6 +131,7 @@ def percent(fraction: float | None, digits: int = 1) -> str:
     return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else numerals.words_of(fraction)
 
 
+counted = numerals.counted  # "1 file", "1,234 files"
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from workbench.files.spreadsheet import pasted
 from workbench.names import visible
-from workbench.numerals import minus, percentage, signed
+from workbench.numerals import counted, minus, percentage, signed
 from workbench.results.by_attribute import ByAttribute, CellScores
 from workbench.results.by_class_size import MAP, TITLES, cells_of
 from workbench.ui.pages.retrieval.attributes.whole_table import WholeTable
@@ -117,7 +117,10 @@ class MatrixTable(QAbstractTableModel):
             f"{TITLES[self.metric]} {score}%{between}; chance {percentage(cell.chance[self.metric])}\n"
             if cell.queries
             else f"Queries {query}, images {gallery}: no query has a match there\n"
-        ) + f"{cell.queries:,} queries, {cell.left_out:,} left out without a match; {cell.images:,} images"
+        ) + (
+            f"{counted(cell.queries, 'query', 'queries')}, {cell.left_out:,} left out without a match; "
+            f"{counted(cell.images, 'image')}"
+        )
 
     def _heat(self, value: float) -> QColor | None:
         """Between the background and the selection, so that the text keeps its contrast in both themes."""

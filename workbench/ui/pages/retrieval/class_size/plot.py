@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from workbench.numerals import percentage
+from workbench.numerals import counted, percentage
 from workbench.results.by_class_size import COUNTED, MAP, TITLES, BySize
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.style import theme
@@ -186,7 +186,7 @@ class SizePlot(PaintedPlot):
         near = np.flatnonzero(apart <= REACH)
         near = near[np.argsort(apart[near], kind="stable")]
         lines = [
-            f"{classes.names[at]}: {int(classes.sizes[at]):,} images, {percentage(float(values[at]))}"
+            f"{classes.names[at]}: {counted(int(classes.sizes[at]), 'image')}, {percentage(float(values[at]))}"
             for at in near[:NAMED].tolist()
         ]
         more = [f"and {len(near) - NAMED:,} more"] if len(near) > NAMED else []
