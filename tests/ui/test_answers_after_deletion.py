@@ -14,14 +14,22 @@ from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.report import ReportPage
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.ui.pages.retrieval.attributes.panel import AttributesPanel
+from workbench.ui.pages.retrieval.class_size.panel import SizePanel
 from workbench.ui.pages.retrieval.class_size.plot import SizePlot
+from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
+from workbench.ui.pages.retrieval.new_images.panel import NewImagesPanel
 from workbench.ui.pages.retrieval.queries.saved_views_menu import SavedViewsMenu
+from workbench.ui.pages.retrieval.robustness.panel import RobustnessPanel
+from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.train import TrainPage
+from workbench.ui.widgets.images.pictures import shared_loader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CHOICES = {"saved_views", "report_templates", "sample_tags", "decisions", "selections"}
 PAGES = (SetupPage, TrainPage, MapPage, RetrievalPage, ComparePage, ReportPage)
+VIEWS = (NewImagesPanel, TriagePanel, SizePanel, AttributesPanel, DeployPanel, RobustnessPanel)
 
 
 def after_it(qtbot, session):
@@ -30,6 +38,8 @@ def after_it(qtbot, session):
     session.evaluation_changed.emit(session.evaluation_id)
     session.runs_changed.emit()
     session.query_changed.emit(None)
+    session.theme.changed.emit()
+    shared_loader(session).ready.emit(set())
     qtbot.waitUntil(lambda: not session.reading)
 
 
@@ -47,7 +57,7 @@ def test_templates_that_are_read_too_late_are_dropped(qtbot, session):
     after_it(qtbot, session)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__name__)
+@pytest.mark.parametrize("page", [*PAGES, *VIEWS], ids=lambda page: page.__name__)
 def test_a_page_may_be_deleted_while_it_reads(qtbot, session, workspace, page):
     run = store_run(workspace, np.repeat(np.arange(4), 6))
     made = page(session)

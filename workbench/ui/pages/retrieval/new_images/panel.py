@@ -166,9 +166,9 @@ class NewImagesPanel(QStackedWidget):
         self.beside.class_given.connect(self.give)
         self.beside.group_asked.connect(self.choose_group)
         self._pictures.ready.connect(self._pictures_came)
-        self._loader.ready.connect(lambda ids: self.beside.draw_pictures())
+        self._loader.ready.connect(self.beside.draw_pictures)
         self.session.evaluation_changed.connect(self._show_evaluation)
-        self.session.theme.changed.connect(partial(fit_columns_to_words, self.table))
+        self.session.theme.changed.connect(self._fit)
         self._allow()
 
     def event(self, event: QEvent) -> bool:
@@ -228,6 +228,9 @@ class NewImagesPanel(QStackedWidget):
         for part in (self.folder, self.fpir):
             part.setEnabled(not self._known.refused)
 
+    def _fit(self) -> None:
+        fit_columns_to_words(self.table)
+
     def draw(self) -> None:
         """Show the listed rows and the counts; the chosen images stay chosen."""
         chosen = {row.image.path for row in self.chosen}
@@ -235,7 +238,7 @@ class NewImagesPanel(QStackedWidget):
         for name, words in CHOICES:
             self.listed.buttons[name].setText(f"{words} {counts[name]:,}")
         self.rows.show(self.model.shown())
-        fit_columns_to_words(self.table)
+        self._fit()
         self.undo.setEnabled(self.model.can_undo)
         answers = {} if self.model.labelling is None else self.model.labelling.answers
         self.beside.offer(sorted(map(visible, {*self._known.classes, *filter(None, answers.values())})))
