@@ -124,6 +124,10 @@ class Workspace(Store):
             runs.set_column(db, run_id, "note", note)
         return False
 
+    def set_colour(self, run_id: int, colour: int) -> None:
+        """Give a run another colour: an index into the palette of runs. Raises Problem if it no longer exists."""
+        self._set(run_id, "colour", colour)
+
     def set_colours(self, colours: Mapping[int, int]) -> None:
         """Give runs, by their numbers, other colours: indices into the palette. Runs that are gone are left out."""
         with self.writing() as db:

@@ -50,6 +50,14 @@ def test_tags_are_given_and_taken_and_the_others_stay(space):
     assert [space.run(number).tags for number in (1, 2, 3)] == [("baseline", "old"), (), ("mine",)]
 
 
+def test_a_run_gets_another_colour_and_one_that_is_gone_is_refused_alone_and_left_out_of_several(space):
+    space.set_colour(1, 5)
+    with pytest.raises(Problem, match="no longer exists"):
+        space.set_colour(GONE, 5)
+    space.set_colours({2: 7, GONE: 3})
+    assert {run.id: run.colour for run in space.runs()} == {1: 5, 2: 7, 3: 2}
+
+
 def test_experiments_begin_with_colours_of_their_own(space):
     """With a colour for each run, groups of three seeds had two colours in turn."""
     for _ in range(2):
