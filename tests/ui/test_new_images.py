@@ -10,12 +10,14 @@ from PySide6.QtCore import Qt
 
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
-from workbench.labelling.keeping import Labelling, keep, kept
+from workbench.labelling.keeping import ANSWERS, Labelling, give, keep, kept
 from workbench.labelling.nearest import Threshold
 from workbench.labelling.request import Suggested, Suggestion
+from workbench.labelling.table import TYPICAL
 from workbench.ui.pages.retrieval.new_images.file_pictures import FilePictures
+from workbench.ui.pages.retrieval.new_images.known import Known
 from workbench.ui.pages.retrieval.new_images.model import ALONE, ANSWERED, GROUPED, NAMED, LabellingModel
-from workbench.ui.pages.retrieval.new_images.panel import ASK, MEASURING, SHOWN, Known, NewImagesPanel
+from workbench.ui.pages.retrieval.new_images.panel import ASK, MEASURING, ORDERS, SHOWN, NewImagesPanel
 from workbench.ui.widgets.dialogs.question import Question
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -72,22 +74,55 @@ def listed(panel):
 
 def test_the_model_lists_answers_and_undoes_each_step():
     model = LabellingModel()
-    assert (model.rows, model.undo(), model.answer(["a.png"], "x")) == ([], [], False)
+    assert (model.rows, model.undo(), model.answer(["a.png"], "x")) == ([], None, None)
     model.show(Labelling(suggested(1, "x", IMAGES), {}))
     assert [row.image.path for row in model.rows] == [image.path for image in IMAGES]
     assert model.counts() == {"all": 7, NAMED: 2, GROUPED: 4, ALONE: 1, ANSWERED: 0}
     assert model.group_of("c.png") == ["c.png", "d.png"]
     assert model.group_of("a.png") == ["a.png"]
     assert model.group_of("g.png") == ["g.png"]
-    assert model.answer(["c.png", "d.png"], "new")
-    assert model.answer(["c.png", "a.png"], "")
-    assert not model.answer(["c.png", "a.png"], ""), "it changes nothing"
+    assert model.answer(["c.png", "d.png"], "new").before == {"c.png": None, "d.png": None}
+    assert model.answer(["c.png", "a.png"], "").after == {"c.png": "", "a.png": ""}
+    assert model.answer(["c.png", "a.png"], "") is None, "it changes nothing"
     assert model.counts() == {"all": 7, NAMED: 2, GROUPED: 3, ALONE: 2, ANSWERED: 3}
-    assert model.undo() == ["c.png", "a.png"]
+    assert model.undo().after == {"c.png": "new", "a.png": None}
     assert model.labelling.answers == {"c.png": "new", "d.png": "new"}
-    assert model.undo() == ["c.png", "d.png"]
+    assert model.undo().after == {"c.png": None, "d.png": None}
     assert model.labelling.answers == {}
     assert not model.can_undo
+
+
+def test_the_group_of_an_image_has_none_of_those_that_were_answered_no_class():
+    model = LabellingModel()
+    model.show(Labelling(suggested(1, "x", [suggestion(name, "", 1) for name in ("a", "b", "c")]), {}))
+    model.answer(["b"], "")
+    assert model.group_of("a") == ["a", "c"]
+    assert model.group_of("b") == ["a", "b", "c"]
+
+
+def test_an_answer_that_is_not_stored_is_not_shown_and_one_of_another_window_is():
+    model = LabellingModel()
+    model.show(Labelling(suggested(1, "x", IMAGES), {"a.png": "old"}))
+    first, second = model.answer(["a.png", "b.png"], "new"), model.answer(["c.png"], "other")
+    assert model.not_stored(first)
+    assert model.labelling.answers == {"a.png": "old", "c.png": "other"}
+    assert model.stored(second, {"a.png": "old", "c.png": "other", "g.png": "theirs"})
+    assert model.labelling.answers == {"a.png": "old", "c.png": "other", "g.png": "theirs"}
+    assert not model.stored(second, model.labelling.answers), "nothing else is shown"
+    model.undo()
+    assert not model.can_undo, "the answer that was not stored cannot be undone"
+
+
+def test_the_orders_start_with_the_typical_image_of_the_largest_group_or_with_the_most_typical_of_all():
+    places = {"c.png": 3, "d.png": 2, "e.png": 1, "f.png": 5, "g.png": 4}
+    images = [replace(image, place=places.get(image.path, 0)) for image in IMAGES]
+    model = LabellingModel()
+    model.show(Labelling(suggested(1, "x", images), {}))
+    assert [row.image.path[0] for row in model.rows] == list("abdcefg")
+    model.arrange(TYPICAL)
+    assert [row.image.path[0] for row in model.rows] == list("edcgfab")
+    model.answer(["e.png"], "")
+    assert [row.image.path[0] for row in model.rows] == list("dcgfeab"), "what is answered is not asked again"
 
 
 def test_a_run_without_a_network_says_why_and_still_shows_what_was_kept(qtbot, session, run, panel):
@@ -138,15 +173,66 @@ def test_both_pictures_are_shown_and_a_missing_file_says_so(qtbot, panel, tmp_pa
     qtbot.waitUntil(lambda: panel.beside.new.text().startswith("g.png cannot be opened"))
 
 
-def test_answers_are_asked_about_before_another_list_replaces_them(qtbot, session, panel):
-    panel.give("class 2")
-    assert [row.label for row in panel.rows.rows if row.answered] == ["class 2"]
+def test_answers_are_asked_about_before_another_list_replaces_them(qtbot, session, workspace, panel):
+    give(workspace, panel.model.labelling, {"b.png": "class 2"})  # by another window
     panel.suggest()
+    qtbot.waitUntil(lambda: bool(panel.window().findChildren(Question)))
     (question,) = panel.window().findChildren(Question)
     assert "with 1 answer of yours" in question.words.text()
+    assert "They can be kept, as it is the same folder." in question.words.text()
     question.answers["keep"].click()
     assert panel.currentIndex() == SHOWN
     assert panel.work.newest is None
+
+
+def test_answers_of_two_windows_are_all_kept_and_shown(qtbot, session, workspace, panel):
+    other = kept(workspace, session.evaluation_id)
+    give(workspace, other, {"g.png": "theirs", "a.png": "theirs"})
+    panel.give("mine")
+    wanted = {"a.png": "mine", "g.png": "theirs"}
+    qtbot.waitUntil(lambda: panel.model.labelling.answers == wanted)
+    assert kept(workspace, session.evaluation_id).answers == wanted
+    give(workspace, other, {"a.png": "theirs again"})
+    panel.take_back()
+    qtbot.waitUntil(lambda: panel.model.labelling.answers == {"a.png": "theirs again", "g.png": "theirs"})
+
+
+def test_an_answer_that_cannot_be_written_is_said_and_not_shown(qtbot, session, workspace, panel):
+    name = ANSWERS.format(session.evaluation_id, panel.model.labelling.name)
+    file = workspace.folder(panel.model.labelling.suggested.run) / name
+    file.unlink()
+    file.mkdir()
+    with qtbot.waitSignal(session.noticed) as said:
+        panel.give("class 2")
+    assert "class 2" not in [row.label for row in panel.rows.rows]
+    assert name in str(said.args[0])
+
+
+def test_an_answer_to_a_list_that_was_replaced_is_refused_and_the_new_list_is_shown(qtbot, session, workspace, panel):
+    labelling = panel.model.labelling
+    keep(workspace, Labelling(replace(labelling.suggested, images=labelling.suggested.images[:3]), {"b.png": "theirs"}))
+    with qtbot.waitSignal(session.noticed) as said:
+        panel.give("class 2")
+    assert "Another window has made another list" in str(said.args[0])
+    qtbot.waitUntil(lambda: sorted(listed(panel)) == ["a.png", "b.png", "c.png"])
+    assert panel.model.labelling.answers == {"b.png": "theirs"}
+
+
+def test_the_order_is_chosen_and_its_source_is_said(panel):
+    panel.order.setCurrentIndex([name for name, *_ in ORDERS].index(TYPICAL))
+    assert listed(panel)[0] == "c.png"
+    assert "Wei et al., 2015" in panel.order.toolTip()
+
+
+def test_an_evaluation_before_training_is_refused_before_anything_is_started(qtbot, session, workspace, tmp_path):
+    values = sample_values(1)
+    values["evaluation"].update(probe_size=0, untrained=True)
+    run = trained(workspace, values)
+    session.show_run(run)
+    session.show_evaluation(workspace.evaluations(run)[0].id)
+    panel = shown(qtbot, session)
+    qtbot.waitUntil(lambda: "before training is not kept" in panel.ask.sentence.text())
+    assert not panel.ask.go.isEnabled()
 
 
 def test_a_real_process_suggests_and_a_cancel_leaves_the_question(qtbot, session, workspace, tmp_path):

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between, ball_distances, ball_gaps
+from workbench.evaluation.conventions import ball_distances, ball_gaps
 from workbench.evaluation.intervals import wilson_interval
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.results.open_set import lowest_limit
 from workbench.results.stored import Stored, comparable, lengths
 
@@ -22,6 +23,7 @@ BLOCK = 1 << 24  # similarities that are held at once
 MOST_QUERIES = 5_000  # labelled images that the threshold is measured with
 LEAST = 5  # images of a class whose share is named
 SEED = 0
+COMPARING = "Comparing with the labelled images"
 Share = tuple[float, float, float]  # with the limits of its 95% Wilson interval over queries
 DIGITS = 6  # of a similarity in float32: the last ones differ between matrix kernels
 
@@ -79,13 +81,15 @@ def labelled(stored: Stored) -> Labelled:
     return Labelled(vectors, rows, starts, labels, stored.distance)
 
 
-def nearest(queries: np.ndarray, own: np.ndarray, among: Labelled, between: Between = lambda: None) -> Nearest:
+def nearest(
+    queries: np.ndarray, own: np.ndarray, among: Labelled, progress: Progress = quiet, words: str = COMPARING
+) -> Nearest:
     """The two nearest classes of queries.
 
     Args:
         queries: [q, d] embeddings.
         own: [q] the row of the evaluation that a query is, which is left out; or -1.
-        between: called after each block of queries; may raise Cancelled.
+        progress: is told of the queries, in these words; may raise Cancelled.
     """
     found_rows, classes = np.empty(len(queries), np.int64), np.full((2, len(queries)), -1)
     ends = np.append(among.starts[1:], len(among.rows))
@@ -103,7 +107,7 @@ def nearest(queries: np.ndarray, own: np.ndarray, among: Labelled, between: Betw
             similar[place, part] = of_class[at, best]
             classes[place, part] = np.where(np.isfinite(similar[place, part]), among.labels[best], -1)
             of_class[at, best] = -np.inf
-        between()
+        progress(words, min(part.stop, len(queries)), len(queries))
     return Nearest(found_rows, classes[0], similar[0], classes[1], similar[1])
 
 
@@ -133,11 +137,12 @@ def _compared(embeddings: np.ndarray, distance: str) -> np.ndarray:
     return comparable(embeddings, distance).astype(np.float32 if distance == "cosine" else np.float64, copy=False)
 
 
-def threshold(stored: Stored, among: Labelled, fpir: float, between: Between = lambda: None) -> Threshold:
+def threshold(stored: Stored, among: Labelled, fpir: float, progress: Progress = quiet) -> Threshold:
     """The lowest similarity that at most a share `fpir` of images of unknown classes reaches.
 
     Args:
         fpir: more than 0, less than 1.
+        progress: is told of the labelled images that it is measured with; may raise Cancelled.
 
     Raises:
         Problem: there are too few labelled images for so small a share.
@@ -150,7 +155,7 @@ def threshold(stored: Stored, among: Labelled, fpir: float, between: Between = l
             f"A false positive rate of {100 * fpir:g}% cannot be measured with {len(rows):,} labelled images.",
             kept="Nothing was labelled.", todo=f"Ask for {100 / len(rows):.2g}% or more.",
         )  # fmt: skip
-    by = nearest(stored.embeddings[rows], rows, among, between)
+    by = nearest(stored.embeddings[rows], rows, among, progress, "Measuring the threshold")
     truth = stored.labels[rows]
     right = by.label == truth
     other = np.where(right, by.second_similarity, by.similarity)  # without its own class

@@ -11,8 +11,9 @@ from workbench.datasets.images.loader import BadImage, display_name, on_disk
 from workbench.datasets.images.scan import find_images
 from workbench.files import typed_path
 from workbench.jobs.threads import in_threads
-from workbench.labelling.groups import MOST_GROUPED, Cut, cut_of, groups
+from workbench.labelling.groups import GROUPING, Cut, cut_of, groups
 from workbench.labelling.nearest import Threshold, labelled, nearest, threshold
+from workbench.labelling.typical import typical_first
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import read_stored
@@ -40,6 +41,7 @@ class Suggestion:
     nearest: int  # sample id of that image
     second_class: str  # the nearest other class
     second_similarity: float
+    place: int = 0  # of an image without a class in the order in which to label, from 1; 0: it is in none
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def suggest(
 ) -> Suggested:  # fmt: skip
     """Suggest a class, or none, for each image in a folder and below it, by the labelled images of an evaluation.
 
-    Images that are given no class are grouped: each group may be a new class. Nothing is stored.
+    Images that are given no class are grouped, each group may be a new class, and ordered: the image that is to be
+    labelled first is the most typical one. Nothing is stored.
 
     Args:
         folder: with images; the names of its folders mean nothing.
@@ -76,12 +79,14 @@ def suggest(
         device: as in a config: auto, cpu, cuda, cuda:1, mps.
 
     Raises:
-        Problem: the network of the evaluation is not here (see `image_search.search`), no image in the folder can be
-            read, too few labelled images.
+        Problem: the network of the evaluation is not here (see `image_search.search`), which is said first; no image
+            in the folder can be read, too few labelled images.
         Cancelled: by `progress`.
     """
-    from workbench.running.search.image_search import kept_network
+    from workbench.running.search.image_search import check_network, kept_network
 
+    shown = workspace.evaluation(evaluation_id)
+    check_network(workspace, shown.run_id, shown.epoch)
     root, left_out = typed_path(folder).absolute(), list[tuple[str, str]]()
     if display_name(root) != str(root):  # its name is not UTF-8, as JSON is
         raise Problem(
@@ -89,15 +94,14 @@ def suggest(
         )
     if not root.is_dir():
         raise Problem(f"{root} is no folder.", kept="Nothing was labelled.", todo="Choose a folder of images.")
-    paths = find_images(root, left_out, progress)
-    run = workspace.run(workspace.evaluation(evaluation_id).run_id)
+    run = workspace.run(shown.run_id)
     progress("Loading the network", 0, 0)
     network, evaluation = kept_network(workspace, run.id, evaluation_id=evaluation_id)
     network.move_to(device)
+    paths = find_images(root, left_out, progress)
     stored = read_stored(workspace, evaluation.id)
     among = labelled(stored)
-    progress("Measuring the threshold", 0, 0)
-    limit = threshold(stored, among, fpir, lambda: progress("Measuring the threshold", 0, 0))
+    limit = threshold(stored, among, fpir, progress)
     rows, vectors = _embedded(network, root, paths, left_out, progress)
     if not rows:
         reason = f" {left_out[0][0]} {left_out[0][1]}." if left_out else ""
@@ -107,19 +111,22 @@ def suggest(
             f"The network's embeddings have {vectors.shape[1]:,} numbers, those of the evaluation "
             f"{stored.embeddings.shape[1]:,}.", kept="Nothing was labelled.", todo="Choose another run.",
         )  # fmt: skip
-    by = nearest(vectors, np.full(len(rows), -1), among, lambda: progress("Comparing", 0, 0))
+    by = nearest(vectors, np.full(len(rows), -1), among, progress)
     sure = by.similarity >= limit.similarity
-    group, cut = np.zeros(len(rows), np.int64), None
-    if 1 < (~sure).sum() <= MOST_GROUPED:
-        progress("Grouping images without a class", 0, 0)
+    unsure = np.flatnonzero(~sure)
+    group, place, cut = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64), None
+    if len(unsure):
+        place[unsure] = typical_first(vectors[unsure], stored.distance, by.similarity[unsure], progress)
+    if len(unsure) > 1:
+        progress(GROUPING, 0, 0)
         cut = cut_of(stored)
-        group[~sure] = groups(vectors[~sure], stored.distance, cut)
+        group[unsure] = groups(vectors[unsure], stored.distance, cut, progress)
     name = network.dataset.class_name
     images = [
         Suggestion(
             paths[row], name(int(by.label[at])) if sure[at] else "", int(group[at]), float(by.similarity[at]),
             name(int(by.label[at])), int(stored.sample_ids[by.row[at]]), name(int(by.second_label[at])),
-            float(by.second_similarity[at]),
+            float(by.second_similarity[at]), int(place[at]),
         )
         for at, row in enumerate(rows)
     ]  # fmt: skip

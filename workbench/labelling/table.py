@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from workbench.files.spreadsheet import csv_text
 from workbench.labelling.nearest import Share
-from workbench.labelling.request import Suggested
+from workbench.labelling.request import Suggested, Suggestion
 from workbench.names import visible
 from workbench.numerals import counted, minus, percentage
 
 COLUMNS = (
-    "path", "label", "group", "similarity", "nearest class", "nearest", "second class", "second similarity",
+    "path", "label", "group", "similarity", "nearest class", "nearest", "second class", "second similarity", "place",
 )  # fmt: skip
+ORDERS = BY_PATH, GROUPS, TYPICAL = ("path", "groups", "typical")
 TRAINED = (
     " The network was trained on these classes and separates them better than others: more images of unknown classes "
     "may be given a class."
@@ -49,8 +51,6 @@ def groups_sentence(suggested: Suggested) -> str:
         if suggested.cut is not None:
             said += f" (agreement of such groups with classes of labelled images: {suggested.cut.agreement:.2f} of 1)"
         said += "."
-    elif images - named > 1 and suggested.cut is None:
-        said += " They are too many to be grouped."
     return said
 
 
@@ -60,6 +60,31 @@ def unread_sentence(suggested: Suggested) -> str:
         return ""
     path, reason = suggested.left_out[0]
     return f"{counted(len(suggested.left_out), 'file')} could not be read: {visible(path)} {reason}."
+
+
+def in_order(suggested: Suggested, order: str) -> Suggested:
+    """The same with its images in another order, one of ORDERS."""
+    if order == BY_PATH:
+        return suggested
+    key = group_key if order == GROUPS else typical_key
+    return replace(suggested, images=sorted(suggested.images, key=lambda image: key(image, image.label)))
+
+
+def group_key(image: Suggestion, label: str) -> tuple[bool, str, int, int, float]:
+    """Sorts images: those with a class first, the least sure of each at the end; then the groups, the largest first.
+
+    Of each group the most typical image is first; images that are alone are at the end.
+
+    Args:
+        label: the class of the image; empty for none.
+    """
+    group = image.group or 1 << 40
+    return not label, label, 0 if label else group, 0 if label else image.place, -image.similarity
+
+
+def typical_key(image: Suggestion, label: str) -> tuple[bool, int, str, float]:
+    """Sorts images: those without a class first, the most typical one at the top; then as `group_key`."""
+    return bool(label), 0 if label else image.place or 1 << 40, label, -image.similarity
 
 
 def as_csv(suggested: Suggested, names: Mapping[int, str], answers: Mapping[str, str] | None = None) -> str:
@@ -76,6 +101,7 @@ def as_csv(suggested: Suggested, names: Mapping[int, str], answers: Mapping[str,
             [
                 image.path, decided.get(image.path, image.label), image.group or "", image.similarity,
                 image.nearest_class, names.get(image.nearest, ""), image.second_class, image.second_similarity,
+                image.place or "",
             ]
             for image in suggested.images
         ],

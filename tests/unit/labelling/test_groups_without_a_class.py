@@ -5,7 +5,7 @@ import pytest
 
 from tests.unit.results.test_few_shot import clusters, stored
 from workbench.labelling import groups as module
-from workbench.labelling.groups import cut_of, groups
+from workbench.labelling.groups import cut_of, gaps_between, groups
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
@@ -40,3 +40,32 @@ def test_where_each_class_has_one_image_no_two_images_are_a_group():
     cut = cut_of(of)
     assert cut.agreement == 1
     assert not groups(of.embeddings, "cosine", cut).any()
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
+@pytest.mark.parametrize("block", [7, 1 << 22])
+def test_more_images_than_fit_at_once_are_put_into_the_same_groups(distance, block, monkeypatch):
+    labels = np.repeat(np.arange(12), [30, 25, 20, 15, 10, 9, 8, 7, 6, 5, 1, 1])
+    vectors = clusters(labels, 0.1, seed=3)
+    vectors *= 0.8 / np.linalg.norm(vectors, axis=1).max()
+    cut = cut_of(stored(labels, vectors, distance))
+    whole = groups(vectors, distance, cut)
+    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "MOST_GROUPED", 20)
+    told = []
+    drawn = groups(vectors, distance, cut, lambda *said: told.append(said))
+    assert drawn.tolist() == whole.tolist()
+    assert (drawn[labels >= 10] == 0).all()
+    assert all(done <= total for _, done, total in told)
+    assert len(told) > 3
+
+
+def test_the_distances_are_those_of_the_stored_evaluation():
+    labels = np.repeat(np.arange(3), 4)
+    for distance in ("cosine", "l2", "hyperbolic"):
+        vectors = clusters(labels, 1.0)
+        vectors *= 0.8 / np.linalg.norm(vectors, axis=1).max()
+        of = stored(labels, vectors, distance)
+        pairs = of.gaps(np.zeros(12, np.int64), np.arange(12))
+        gaps = gaps_between(of.vectors(slice(0, 1)), of.vectors(slice(None)), distance)[0]
+        np.testing.assert_allclose(gaps, pairs**2 / 2 if distance == "cosine" else pairs, atol=1e-6)

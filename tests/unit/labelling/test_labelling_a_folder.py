@@ -1,9 +1,11 @@
 """`workbench label` with a real network: suggestions, the list that a run trains with, and what is kept."""
 
 import csv
+import errno
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +16,11 @@ from PIL import Image
 from tests.trained_sample import sample_space
 from workbench.cli import cli
 from workbench.config import RunConfig
-from workbench.labelling.keeping import NAME, Labelling, keep, kept
-from workbench.labelling.request import suggest
+from workbench.labelling.keeping import ANSWERS, NAME, Labelling, Replaced, answers_for, give, keep, kept
+from workbench.labelling.nearest import Threshold
+from workbench.labelling.request import Suggested, Suggestion, suggest
 from workbench.labelling.table import as_csv, groups_sentence, threshold_sentence
-from workbench.problem import Problem
+from workbench.problem import Problem, UnknownName
 from workbench.running import launch
 from workbench.workspace import Workspace
 
@@ -111,8 +114,7 @@ def test_what_is_kept_comes_back_with_its_answers(space, folder):
         evaluation = workspace.evaluations(1)[-1].id
         assert kept(workspace, evaluation) is None
         suggested = suggest(workspace, evaluation, folder)
-        labelling = Labelling(suggested, {"noise-0.png": "other", "noise-1.png": ""})
-        keep(workspace, labelling)
+        labelling = keep(workspace, Labelling(suggested, {"noise-0.png": "other", "noise-1.png": ""}))
         assert kept(workspace, evaluation) == labelling
         assert kept(workspace, workspace.evaluations(1)[0].id) is None
         text = as_csv(suggested, {}, labelling.answers)
@@ -136,6 +138,7 @@ def test_a_file_that_was_tampered_with_is_refused(space, folder):
         lambda text: text.replace("noise-0.png", "noise\\u0000.png"),
         lambda text: re.sub('"nearest":[0-9]+', f'"nearest":{2**70}', text),
         lambda text: re.sub('"similarity":[0-9.]+', '"similarity":NaN', text),
+        lambda text: re.sub('"name":"[0-9a-f]+"', '"name":"../x"', text),
     )
     with Workspace(space) as workspace:
         evaluation = workspace.evaluations(1)[-1].id
@@ -149,6 +152,86 @@ def test_a_file_that_was_tampered_with_is_refused(space, folder):
                 kept(workspace, evaluation)
 
 
+def answered(workspace):
+    """A list with one answer, and the file of its answers."""
+    evaluation = workspace.evaluations(1)[-1].id
+    image = Suggestion("a.png", "", 0, 0.5, "class 0", 0, "class 1", 0.25)
+    limit = Threshold(0.01, 0.7, 100, 100, None, None, None)
+    images = [image, replace(image, path="b.png")]
+    of = Suggested(1, evaluation, 1, "cosine", "folder", 12, 3, limit, "", None, images, [])
+    labelling = keep(workspace, Labelling(of, {"a.png": "old"}))
+    return labelling, workspace.folder(1) / ANSWERS.format(evaluation, labelling.name)
+
+
+def test_answers_of_many_writers_at_once_are_all_kept(space):
+    with Workspace(space) as workspace:
+        labelling, _ = answered(workspace)
+        given = {f"{number}.png": f"class {number}" for number in range(40)}
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda path: give(workspace, labelling, {path: given[path]}), given))
+        assert kept(workspace, labelling.suggested.evaluation).answers == {"a.png": "old", **given}
+
+
+def test_an_answer_is_undone_unless_another_program_changed_it(space):
+    with Workspace(space) as workspace:
+        labelling, _ = answered(workspace)
+        assert give(workspace, labelling, {"a.png": "new"}) == {"a.png": "new"}
+        give(workspace, labelling, {"b.png": "theirs"})
+        assert give(workspace, labelling, {"a.png": None}, {"a.png": "new"}) == {"b.png": "theirs"}
+        with pytest.raises(Problem, match="changed meanwhile by another window"):
+            give(workspace, labelling, {"b.png": None}, {"b.png": "mine"})
+        assert kept(workspace, labelling.suggested.evaluation).answers == {"b.png": "theirs"}
+
+
+def test_a_line_that_a_power_cut_tore_is_left_out_and_written_over(space):
+    with Workspace(space) as workspace:
+        labelling, file = answered(workspace)
+        with file.open("ab") as torn:
+            torn.write(b'{"b.png": "a class of a very long na')
+        assert kept(workspace, labelling.suggested.evaluation).answers == {"a.png": "old"}
+        give(workspace, labelling, {"b.png": "x"})
+        assert kept(workspace, labelling.suggested.evaluation).answers == {"a.png": "old", "b.png": "x"}
+
+
+@pytest.mark.parametrize("line", [b"no json\n", b'{"a.png": 3}\n', b'{"../a.png": "x"}\n'])
+def test_damaged_answers_are_refused(space, line):
+    with Workspace(space) as workspace:
+        labelling, file = answered(workspace)
+        with file.open("ab") as damaged:
+            damaged.write(line)
+        with pytest.raises(Problem, match="Suggest the classes again"):
+            kept(workspace, labelling.suggested.evaluation)
+        with pytest.raises(Problem, match="Suggest the classes again"):
+            give(workspace, labelling, {"a.png": "x"})
+
+
+def test_a_full_disk_is_said_and_the_answers_before_stay(space, monkeypatch):
+    with Workspace(space) as workspace:
+        labelling, file = answered(workspace)
+        before = file.read_bytes()
+
+        def full(descriptor, content):
+            raise OSError(errno.ENOSPC, "no space")
+
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(Problem, match="no space left"):
+            give(workspace, labelling, {"a.png": "x"})
+        monkeypatch.undo()
+        assert file.read_bytes() == before
+
+
+def test_an_answer_to_a_replaced_list_is_refused_and_a_new_list_may_have_the_answers_of_the_old_one(space):
+    with Workspace(space) as workspace:
+        labelling, file = answered(workspace)
+        give(workspace, labelling, {"gone.png": "x"})
+        assert answers_for(workspace, labelling.suggested) == {"a.png": "old"}
+        assert answers_for(workspace, replace(labelling.suggested, folder="other")) == {}
+        keep(workspace, labelling)
+        assert not file.exists()
+        with pytest.raises(Replaced, match="another list"):
+            give(workspace, labelling, {"a.png": "x"})
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows allows neither mark in a name")
 def test_colons_and_backslashes_in_names_are_kept(space, tmp_path):
     with Workspace(space) as workspace:
@@ -159,7 +242,7 @@ def test_colons_and_backslashes_in_names_are_kept(space, tmp_path):
             Image.fromarray(np.zeros((8, 8), np.uint8)).save(folder / name)
         labelling = Labelling(suggest(workspace, evaluation, folder), {"10:30.png": "shot"})
         assert [image.path for image in labelling.suggested.images] == ["10:30.png", "a\\..\\b.png"]
-        keep(workspace, labelling)
+        labelling = keep(workspace, labelling)
         assert kept(workspace, evaluation) == labelling
 
 
@@ -170,3 +253,30 @@ def test_the_rate_is_an_upper_limit_and_classes_of_the_training_are_warned_of(sp
     assert "at most 1.0% of" in threshold_sentence(suggested)
     assert warning in threshold_sentence(replace(suggested, shares_classes=True))
     assert warning not in threshold_sentence(replace(suggested, shares_classes=False))
+
+
+def test_the_epoch_before_training_is_refused_before_the_folder_is_looked_at(space, tmp_path):
+    with Workspace(space) as workspace:
+        untrained = next(one for one in workspace.evaluations(1) if one.epoch == 0)
+        with pytest.raises(UnknownName, match="before training is not kept"):
+            suggest(workspace, untrained.id, tmp_path / "gone")
+
+
+def test_the_order_is_that_of_the_places_or_of_the_groups(space, folder, tmp_path):
+    command = ["label", "1", str(folder), "--workspace", str(space), "--json", "--order"]
+    typical = json.loads(CliRunner().invoke(cli, [*command, "typical"]).stdout)["images"]
+    without = [image for image in typical if not image["label"]]
+    assert without
+    assert typical[: len(without)] == without
+    assert [image["place"] for image in without] == list(range(1, len(without) + 1))
+    assert not any(image["place"] for image in typical[len(without) :])
+    grouped = json.loads(CliRunner().invoke(cli, [*command, "groups"]).stdout)["images"]
+    assert [image["group"] for image in grouped[: len(without)]] == sorted(
+        (image["group"] for image in without), key=lambda group: group or len(typical)
+    )
+    out = tmp_path / "list.csv"
+    CliRunner().invoke(cli, [*command[:5], "--order", "typical", "--csv", str(out)])
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["path"] for row in rows] == [image["path"] for image in typical]
+    assert [row["place"] for row in rows[: len(without)]] == [str(image["place"]) for image in without]

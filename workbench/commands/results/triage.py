@@ -10,7 +10,7 @@ from workbench.commands.arguments import FILE, NUMBER, device_option, epoch_opti
 from workbench.commands.results.deploy import evaluation_of
 from workbench.commands.terminal import one_line, printable, show_json, told
 from workbench.labelling.request import USUAL_FPIR, suggest
-from workbench.labelling.table import as_csv, groups_sentence, threshold_sentence
+from workbench.labelling.table import ORDERS, as_csv, groups_sentence, in_order, threshold_sentence
 from workbench.numerals import minus, percentage
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
@@ -92,6 +92,11 @@ def triage(
     "--false-positives", "fpir", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=USUAL_FPIR,
     show_default=True, help="Share of images of unknown classes that may be given a class (FPIR).",
 )  # fmt: skip
+@click.option(
+    "--order", type=click.Choice(ORDERS), default=ORDERS[0], show_default=True,
+    help="By path; groups: those with a class, then the groups, the largest first; typical: first the images without a "
+    "class, each next one the nearest labelled image of as many others as possible (facility location).",
+)  # fmt: skip
 @click.option("--most", type=click.IntRange(0), default=20, show_default=True, help="Lines printed.")
 @device_option
 @click.option("--json", "as_json", is_flag=True, help="Print all suggestions as JSON.")
@@ -100,7 +105,7 @@ def triage(
     help="Write all suggestions to this CSV list.",
 )  # fmt: skip
 def label(
-    run_id: int, images: Path, folder: Path | None, epoch: str | int, fpir: float, most: int, device: str,
+    run_id: int, images: Path, folder: Path | None, epoch: str | int, fpir: float, order: str, most: int, device: str,
     as_json: bool, csv_file: Path | None,
 ) -> None:  # fmt: skip
     """Suggest a class for each image in FOLDER by the network of run RUN, or none.
@@ -109,12 +114,14 @@ def label(
     are put into groups of similar images, each of which may be a new class. To compare with all of your labelled
     images, first test the run on them: `workbench test RUN IMAGES`, and name the new run.
 
+    If you label only some of the images without a class, label the first ones of --order typical.
+
     The CSV list has the columns path and label: correct it, and train with it as a data set.
     """
     with Workspace(folder or default_workspace()) as workspace:
         evaluation = evaluation_of(workspace, run_id, epoch)
         with told() as progress:
-            suggested = suggest(workspace, evaluation.id, images, fpir, device, progress)
+            suggested = in_order(suggest(workspace, evaluation.id, images, fpir, device, progress), order)
         samples = workspace.samples(workspace.run(run_id).dataset_id)
     names = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
     for path, reason in suggested.left_out[:most]:

@@ -184,9 +184,15 @@ def kept_network(
     )
 
 
-def check_network(workspace: Workspace, run_id: int) -> None:
-    """Raise Problem, as `search`, if the run keeps no network; nothing is loaded."""
-    _checkpoints(workspace, run_id, RunConfig.recorded(workspace.run(run_id).config))
+def check_network(workspace: Workspace, run_id: int, epoch: int | None = None) -> None:
+    """Raise Problem, as `search`, if the run keeps no network, or surely none of this epoch; nothing is loaded."""
+    config = RunConfig.recorded(workspace.run(run_id).config)
+    _checkpoints(workspace, run_id, config)
+    if epoch == 0 and not config.imported:
+        raise UnknownName(
+            f"The network of run {run_id} before training is not kept, so there is none to embed an image with.",
+            todo="Choose its last epoch.",
+        )
 
 
 def _checkpoints(workspace: Workspace, run_id: int, config: RunConfig) -> list[Path]:

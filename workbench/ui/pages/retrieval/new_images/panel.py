@@ -1,22 +1,29 @@
 """The view New images: classes for a folder of images without labels, suggested by the shown evaluation."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QDoubleSpinBox, QHeaderView, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDoubleSpinBox,
+    QHeaderView,
+    QStackedWidget,
+    QTableView,
+    QWidget,
+)
 
-from workbench.labelling.keeping import Labelling, keep, kept
+from workbench.labelling.keeping import Changed, Changes, Labelling, Replaced, give, kept
 from workbench.labelling.request import USUAL_FPIR
-from workbench.labelling.table import as_csv, groups_sentence, threshold_sentence, unread_sentence
+from workbench.labelling.table import GROUPS, TYPICAL, as_csv, groups_sentence, threshold_sentence, unread_sentence
 from workbench.names import visible
 from workbench.problem import Problem
-from workbench.running.search.image_search import check_network
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.new_images.beside import Beside
 from workbench.ui.pages.retrieval.new_images.file_pictures import FilePictures
+from workbench.ui.pages.retrieval.new_images.known import Known, read_known
 from workbench.ui.pages.retrieval.new_images.model import (
     ALL,
     ALONE,
@@ -25,7 +32,9 @@ from workbench.ui.pages.retrieval.new_images.model import (
     NAMED,
     LabellingModel,
     Row,
+    Step,
 )
+from workbench.ui.state.concern import EVERYWHERE
 from workbench.ui.state.evaluation_work import Evaluation, EvaluationWork
 from workbench.ui.state.session import Session
 from workbench.ui.style.words import NO_VALUE, counted
@@ -46,7 +55,6 @@ from workbench.ui.widgets.scrolled import ScrolledDown
 from workbench.ui.widgets.tables.row_table import fit_columns_to_words, select_rows, set_row_height
 from workbench.ui.widgets.tables.table_actions import TableActions
 from workbench.ui.widgets.undo_key import is_undone
-from workbench.workspace import Workspace
 
 SERVER = "workbench.labelling.server"
 ASK, MEASURING, SHOWN = range(3)
@@ -66,17 +74,14 @@ FPIR_TIP = (
 )
 CHOICES = ((ALL, "All"), (NAMED, "With a class"), (GROUPED, "In groups"), (ALONE, "Alone"), (ANSWERED, "Answered"))
 UNSURE = "A folder is needed."
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is read of an evaluation."""
-
-    labelling: Labelling | None
-    names: dict[int, str]  # paths of its samples, by id
-    classes: list[str]
-    refused: str  # why nothing can be suggested; empty where it can
-    damaged: str  # a sentence on what was kept and cannot be read
+ORDERS = (
+    (GROUPS, "Groups first", "The largest group of images without a class first, and in it the most typical image"),
+    (
+        TYPICAL, "Typical first",
+        "The images without a class so that each next one is the nearest labelled image of as many others as possible "
+        "(facility location, Wei et al., 2015): label those at the top where you label only a few",
+    ),
+)  # fmt: skip
 
 
 class NewImagesPanel(QStackedWidget):
@@ -115,6 +120,11 @@ class NewImagesPanel(QStackedWidget):
         self.measuring = Measuring()
         self.listed = Segments("Which images", CHOICES)
         self.listed.set_value(ALL)
+        self.order = QComboBox()
+        self.order.setAccessibleName("Order")
+        for name, words, tip in ORDERS:
+            self.order.addItem(words, name)
+            self.order.setItemData(self.order.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.again = button("Another folder…", "folder-open")
         self.undo = button("Undo", "arrow-counter-clockwise")
         self.sentence = label("", "muted", wrap=True)
@@ -135,7 +145,7 @@ class NewImagesPanel(QStackedWidget):
         self.copy, self.save = self.table_actions.icons()
         self.beside = Beside(self._pictures, self._loader)
         head = in_lines(
-            label("New images", "title"), self.listed, self.undo, self.again, self.copy, self.save,
+            label("New images", "title"), self.listed, self.order, self.undo, self.again, self.copy, self.save,
         )  # fmt: skip
         content = QWidget()
         row = in_row((self.table, LIST), (self.beside, BESIDE), spacing=8)
@@ -161,6 +171,7 @@ class NewImagesPanel(QStackedWidget):
         self.again.clicked.connect(partial(self.setCurrentIndex, ASK))
         self.folder.edited.connect(self._allow)
         self.listed.chosen.connect(self._choose_listed)
+        self.order.currentIndexChanged.connect(self._arrange)
         self.undo.clicked.connect(self.take_back)
         self.table.selectionModel().selectionChanged.connect(self._show_chosen)
         self.beside.class_given.connect(self.give)
@@ -169,6 +180,7 @@ class NewImagesPanel(QStackedWidget):
         self._loader.ready.connect(self.beside.draw_pictures)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self.session.theme.changed.connect(self._fit)
+        self._arrange(0)
         self._allow()
 
     def event(self, event: QEvent) -> bool:
@@ -198,7 +210,7 @@ class NewImagesPanel(QStackedWidget):
     def _read(self, shown: Evaluation) -> None:
         workspace, evaluation_id = shown
         if evaluation_id is not None:
-            self.session.read(partial(_known, workspace, evaluation_id), partial(self._take, shown))
+            self.session.read(partial(read_known, workspace, evaluation_id), partial(self._take, shown))
 
     def _take(self, shown: Evaluation, known: Known) -> None:
         if shown == self._shown and not self.work.measures(shown):
@@ -275,6 +287,14 @@ class NewImagesPanel(QStackedWidget):
         self.model.listed = name
         self.draw()
 
+    def _arrange(self, at: int) -> None:
+        name, _, tip = ORDERS[at]
+        self.order.setToolTip(tip)
+        self.model.arrange(name)
+        self.draw()
+        if self.rows.rows:
+            self._choose({self.rows.rows[0].image.path})
+
     def _pictures_came(self) -> None:
         if self.isVisible():
             self.rows.pictures_came(set())
@@ -293,26 +313,45 @@ class NewImagesPanel(QStackedWidget):
     # What the user does
 
     def suggest(self) -> None:
-        """Suggest classes for the folder, in a process of its own; answers to an earlier list are asked about."""
-        labelling = self.model.labelling
+        """Suggest classes for the folder, in a process of its own; answers to an earlier list are asked about.
+
+        They are read again before: another window may have given some.
+        """
+        of = self._shown
+        if self.model.labelling is None or of is None or of[1] is None:
+            self._start()
+            return
+        self.session.read(partial(kept, of[0], of[1]), partial(self._ask_about, of), lambda problem: self._start())
+
+    def _ask_about(self, of: Evaluation, labelling: Labelling | None) -> None:
+        if of != self._shown:
+            return
         if labelling is None or not labelling.answers:
             self._start()
             return
+        answers = counted(len(labelling.answers), "answer", "answers")
+        choices = {"keep": button("Keep the list"), "replace": button("Replace", kind="danger")}
+        stay = ""
+        if self.folder.value() == labelling.suggested.folder:
+            stay = " They can be kept, as it is the same folder."
+            choices["again"] = button("Replace, keep the answers", kind="primary")
         question = Question(
             "New images", "Replace the list?",
-            f"The list of {labelling.suggested.folder}, with {counted(len(labelling.answers), 'answer', 'answers')} of "
-            "yours, is replaced. Save it before if you still need it.",
-            {"keep": button("Keep the list"), "replace": button("Replace", kind="danger")}, self.window(),
+            f"The list of {labelling.suggested.folder}, with {answers} of yours, is replaced. Save it before if you "
+            f"still need it.{stay}",
+            choices, self.window(),
         )  # fmt: skip
-        question.answered.connect(lambda answer: self._start() if answer == "replace" else None)
+        question.answered.connect(lambda key: self._start(with_answers=key == "again") if key != "keep" else None)
         question.open()
 
-    def _start(self) -> None:
+    def _start(self, *, with_answers: bool = False) -> None:
         of = self._shown
         if of is None or of[1] is None or not self.folder.value() or not self.work.is_free():
             return
         self.setCurrentIndex(MEASURING)
-        fields: dict[str, Any] = {"folder": self.folder.value(), "false_positives": self.fpir.value() / 100}
+        fields: dict[str, Any] = {
+            "folder": self.folder.value(), "false_positives": self.fpir.value() / 100, "with_answers": with_answers,
+        }  # fmt: skip
         ended = partial(self._ended, of)
         self.work.start(of, "New images", "suggest", fields, lambda answer: ended(), ended)
         if self.work.newest is not None:
@@ -327,34 +366,49 @@ class NewImagesPanel(QStackedWidget):
         """Give the chosen images a class, or none with an empty name, and choose the row that follows."""
         rows, known = self.chosen, {visible(label): label for label in self._known.classes}
         name = known.get(name, name)
-        if not rows or not self.model.answer([row.image.path for row in rows], name):
+        step = self.model.answer([row.image.path for row in rows], name)
+        if step is None:
             return
         paths = {row.image.path for row in rows}
         after = [row.image.path for row in self.rows.rows]
         last = max(after.index(path) for path in paths)
         following = next((path for path in after[last + 1 :] if path not in paths), None)
-        self._keep()
+        self._store(step)
         self.draw()
         if following is not None:
             self._choose({following})
 
     def take_back(self) -> None:
-        """Undo the last answer."""
-        if paths := self.model.undo():
-            self._keep()
+        """Undo the last answer, unless another program has changed it since."""
+        if (step := self.model.undo()) is not None:
+            self._store(step, step.before)
             self.draw()
-            self._choose(set(paths))
+            self._choose(set(step.after))
 
     def choose_group(self) -> None:
         """Choose all images of the group of the first chosen one."""
         if rows := self.chosen:
             self._choose(set(self.model.group_of(rows[0].image.path)))
 
-    def _keep(self) -> None:
+    def _store(self, step: Step, before: Changes | None = None) -> None:
         labelling = self.model.labelling
         if labelling is not None:
-            whole = Labelling(labelling.suggested, dict(labelling.answers))
-            self.session.change(partial(keep, self.session.workspace, whole))
+            work = partial(give, self.session.workspace, labelling, step.after, before)
+            self.session.change(work, partial(self._stored, step), partial(self._not_stored, step))
+
+    def _stored(self, step: Step, answers: dict[str, str]) -> None:
+        """Show the answers that other windows have given meanwhile."""
+        if self.model.stored(step, answers):
+            self.draw()
+
+    def _not_stored(self, step: Step, problem: Problem) -> None:
+        self.session.notify(problem, EVERYWHERE)
+        theirs = problem.answers if isinstance(problem, Changed) else None
+        if self.model.not_stored(step) if theirs is None else self.model.stored(step, theirs):
+            self.draw()
+            self._choose(set(step.after))
+        if isinstance(problem, Replaced) and self._shown is not None:
+            self._read(self._shown)
 
     def _csv(self) -> Content:
         labelling = self.model.labelling
@@ -377,23 +431,3 @@ def _written(column: int, value: Any) -> str:
     if column == 3:
         return f"{value:,}" if value else ""
     return f"{value:.3f}"
-
-
-def _known(workspace: Workspace, evaluation_id: int) -> Known:
-    """What was kept, the names of the labelled images, and why nothing can be suggested."""
-    run = workspace.run(workspace.evaluation(evaluation_id).run_id)
-    if run.dataset_id is None:
-        return Known(None, {}, [], run.has_no("data set"), "")
-    samples = workspace.samples(run.dataset_id)
-    names = dict(zip(samples.ids.tolist(), map(visible, samples.paths), strict=True))
-    classes = list(workspace.dataset(run.dataset_id).class_names)
-    labelling, refused, damaged = None, "", ""
-    try:
-        labelling = kept(workspace, evaluation_id)
-    except Problem as problem:
-        damaged = str(problem)
-    try:
-        check_network(workspace, run.id)
-    except Problem as problem:
-        refused = str(problem)
-    return Known(labelling, names, classes, refused, damaged)
