@@ -110,12 +110,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--run", type=int, required=True)
+    parser.add_argument("--epoch", type=int, help="that is measured; the best one by default")
     parser.add_argument("--draws", type=int, default=10)
     asked = parser.parse_args()
     with Workspace(asked.workspace) as workspace:
-        run = workspace.run(asked.run)
-        best = next(one for one in workspace.evaluations(asked.run) if one.epoch == run.best_epoch)
-        of = read_stored(workspace, best.id)
+        epoch = workspace.run(asked.run).best_epoch if asked.epoch is None else asked.epoch
+        shown = next(one for one in workspace.evaluations(asked.run) if one.epoch == epoch)
+        of = read_stored(workspace, shown.id)
     draws = [measured(of, seed) for seed in range(asked.draws)]
     print(f"labels to 90%, % named after {FIRST}, answers to groups, % chosen in vain: mean (sd)")
     for name in draws[0]:

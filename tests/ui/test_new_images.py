@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, Qt
 
 from tests.trained_sample import sample_values, trained
 from tests.ui.small_run import blobs, store_run
@@ -216,6 +216,17 @@ def test_an_answer_to_a_list_that_was_replaced_is_refused_and_the_new_list_is_sh
     assert "Another window has made another list" in str(said.args[0])
     qtbot.waitUntil(lambda: sorted(listed(panel)) == ["a.png", "b.png", "c.png"])
     assert panel.model.labelling.answers == {"b.png": "theirs"}
+
+
+def test_images_apart_from_each_other_are_chosen_again_when_their_answer_is_taken_back(panel):
+    selection, flags = panel.table.selectionModel(), QItemSelectionModel.SelectionFlag
+    for place in (0, 2, 3, 5):
+        selection.select(panel.rows.index(place, 0), flags.Select | flags.Rows)
+    chosen = [row.image.path for row in panel.chosen]
+    assert len(chosen) == 4
+    panel.give("class 2")
+    panel.take_back()
+    assert [row.image.path for row in panel.chosen] == chosen
 
 
 def test_the_order_is_chosen_and_its_source_is_said(panel):

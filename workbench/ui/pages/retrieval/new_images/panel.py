@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionRange, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -59,6 +59,7 @@ from workbench.ui.widgets.undo_key import is_undone
 SERVER = "workbench.labelling.server"
 ASK, MEASURING, SHOWN = range(3)
 THUMBNAIL, ROW_PX = 40, 46  # px
+MEASURED = 50  # rows from the visible ones on whose words columns are fitted to, after each answer
 AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
 LIST, BESIDE = 3, 2  # stretches
 TITLES = ("Image", "Class", "By", "Group", "Similarity", "Nearest class")
@@ -137,6 +138,7 @@ class NewImagesPanel(QStackedWidget):
         set_row_height(self.table, ROW_PX)
         header = self.table.horizontalHeader()
         header.setTextElideMode(Qt.TextElideMode.ElideNone)
+        header.setResizeContentsPrecision(MEASURED)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -266,12 +268,16 @@ class NewImagesPanel(QStackedWidget):
         """Choose the rows of these paths; the first row where none of them is listed."""
         places = [place for place, row in enumerate(self.rows.rows) if row.image.path in paths]
         places = places or list(range(len(self.rows.rows[:1])))
-        selection, model = self.table.selectionModel(), self.rows
+        selection, model, listed, first = self.table.selectionModel(), self.rows, set(places), 0
         selection.blockSignals(True)
         selection.clear()
-        flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+        blocks = QItemSelection()  # of rows that follow one another: row by row ten thousand took ten seconds
         for place in places:
-            selection.select(model.index(place, 0), flags)
+            if place - 1 not in listed:
+                first = place
+            if place + 1 not in listed:
+                blocks.append(QItemSelectionRange(model.index(first, 0), model.index(place, len(TITLES) - 1)))
+        selection.select(blocks, selection.SelectionFlag.Select)
         if places:
             selection.setCurrentIndex(model.index(places[0], 0), selection.SelectionFlag.NoUpdate)
             self.table.scrollTo(model.index(places[0], 0))
@@ -370,9 +376,9 @@ class NewImagesPanel(QStackedWidget):
         if step is None:
             return
         paths = {row.image.path for row in rows}
-        after = [row.image.path for row in self.rows.rows]
-        last = max(after.index(path) for path in paths)
-        following = next((path for path in after[last + 1 :] if path not in paths), None)
+        listed = [row.image.path for row in self.rows.rows]
+        last = max(place for place, path in enumerate(listed) if path in paths)
+        following = next(iter(listed[last + 1 :]), None)
         self._store(step)
         self.draw()
         if following is not None:
