@@ -225,6 +225,7 @@ def test_images_apart_from_each_other_are_chosen_again_when_their_answer_is_take
     chosen = [row.image.path for row in panel.chosen]
     assert len(chosen) == 4
     panel.give("class 2")
+    assert [row.image.path for row in panel.chosen] == ["b.png"], "the first that has no answer, not the last"
     panel.take_back()
     assert [row.image.path for row in panel.chosen] == chosen
 

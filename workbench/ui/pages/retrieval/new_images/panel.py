@@ -369,7 +369,7 @@ class NewImagesPanel(QStackedWidget):
             self._read(of)
 
     def give(self, name: str, _checked: bool = False) -> None:
-        """Give the chosen images a class, or none with an empty name, and choose the row that follows."""
+        """Give the chosen images a class, or none with an empty name, and choose the row that follows the first."""
         rows, known = self.chosen, {visible(label): label for label in self._known.classes}
         name = known.get(name, name)
         step = self.model.answer([row.image.path for row in rows], name)
@@ -377,8 +377,8 @@ class NewImagesPanel(QStackedWidget):
             return
         paths = {row.image.path for row in rows}
         listed = [row.image.path for row in self.rows.rows]
-        last = max(place for place, path in enumerate(listed) if path in paths)
-        following = next(iter(listed[last + 1 :]), None)
+        behind = listed[listed.index(rows[0].image.path) :]
+        following = next((path for path in behind if path not in paths), None)
         self._store(step)
         self.draw()
         if following is not None:
