@@ -144,7 +144,8 @@ def give(workspace: Workspace, labelling: Labelling, changes: Changes, before: C
         if before is not None and any(now.get(path) != label for path, label in before.items()):
             raise Changed(now)
         _append(opened, content.rfind(b"\n") + 1, _line(changes), answers)
-    return _changed(now, changes)
+        _change(now, changes)
+    return now
 
 
 def _places(workspace: Workspace, evaluation_id: int, name: str) -> tuple[Path, Path]:
@@ -220,13 +221,16 @@ def _answers(content: bytes, path: Path) -> dict[str, str]:
             raise _damaged(path) from None
         if any(map(_leaves, changes)):
             raise _foreign(path)
-        answers = _changed(answers, changes)
+        _change(answers, changes)
     return answers
 
 
-def _changed(answers: Mapping[str, str], changes: Changes) -> dict[str, str]:
-    after = {**answers, **changes}
-    return {path: label for path, label in after.items() if label is not None}
+def _change(answers: dict[str, str], changes: Changes) -> None:
+    for path, label in changes.items():
+        if label is None:
+            answers.pop(path, None)
+        else:
+            answers[path] = label
 
 
 def _damaged(path: Path) -> Problem:
