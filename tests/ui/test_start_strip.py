@@ -11,6 +11,8 @@ from workbench.problem import Problem
 from workbench.running.preflight import Preflight
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.preferences import Preferences
+from workbench.ui.style.tab_order import stops
+from workbench.ui.window.frame.kept_focus import can_stop
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
@@ -200,3 +202,9 @@ def test_a_weights_file_that_is_not_read_is_said_beside_start(session, qtbot, lo
     assert made.card.warned.text() == "Weights file: This file is not read, because Weights is none: set it to file."
     made.take_config(RunConfig())
     assert made.card.warned.text() == ""
+
+
+def test_tab_meets_the_strip_behind_the_form(small):
+    met = [stop for stop in stops([small]) if can_stop(stop) and stop is not small]
+    assert met.index(small.chooser) < met.index(small.strip.unfold)
+    assert met[-1] is small.start

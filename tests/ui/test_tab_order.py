@@ -54,16 +54,17 @@ def met_by_tab(qtbot, first, most=30):
 def test_pages_of_tabs_are_met_behind_their_bar_and_before_what_stands_below(qtbot):
     above, inside, below, last = (QLineEdit() for _ in range(4))
     tabs, split = QTabWidget(), QSplitter(Qt.Orientation.Vertical)
-    held = QWidget()
+    held, corner = QWidget(), QPushButton("Axis")
     QVBoxLayout(held).addWidget(inside)
     tabs.addTab(held, "One")
+    tabs.setCornerWidget(corner)
     tabs.addTab(QWidget(), "Two")
     split.addWidget(tabs)
     split.addWidget(below)
     tabs.raise_()  # as a splitter or a stack of pages does: the order of children is that of what covers what
     window = shown(qtbot, above, split, last)
     order_regions([above, split, last])
-    assert met_by_tab(qtbot, above) == [above, tabs.tabBar(), inside, below, last]
+    assert met_by_tab(qtbot, above) == [above, tabs.tabBar(), corner, inside, below, last]
     assert window.isVisible()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabBar, QTabWidget, QWidget
 
 VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
 # Those with Qt.TabFocus: a list, whose look-up is by identity; Python's flags take a third of the time of a walk.
@@ -53,8 +53,8 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
 def _in_reading_order(widget: QWidget) -> list[QWidget]:
     """Its children in reading order: for tabs and splitters Qt's own order differs."""
     children = [child for child in widget.findChildren(QWidget, options=DIRECTLY) if not child.isWindow()]
-    if isinstance(widget, QTabWidget):
-        return sorted(children, key=lambda child: not isinstance(child, QTabBar))
+    if isinstance(widget, QTabWidget):  # the bar, what stands beside it, the pages
+        return sorted(children, key=lambda child: (not isinstance(child, QTabBar), isinstance(child, QStackedWidget)))
     if isinstance(widget, QSplitter):
         return sorted(children, key=widget.indexOf)
     return children

@@ -24,6 +24,7 @@ from workbench.ui.window.commands.command_palette import CommandPalette
 from workbench.ui.window.commands.finding import things
 from workbench.ui.window.commands.menus import Menus, open_log_folder
 from workbench.ui.window.commands.shortcuts_dialog import ShortcutsDialog
+from workbench.ui.window.frame.focus_in_sight import FocusInSight
 from workbench.ui.window.frame.focus_ring import FocusRing
 from workbench.ui.window.frame.full_disk import FullDisk
 from workbench.ui.window.frame.kept_focus import KeptFocus
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self._build()
         self._connect()
         self._focus_ring = FocusRing(self)
+        self._focus_in_sight = FocusInSight(self)
         self._kept_focus = KeptFocus(self, self.pages, lambda: stops(self._regions))
         self.arrangement.restore()
         self._remembered_run.show()

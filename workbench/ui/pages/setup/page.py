@@ -86,7 +86,7 @@ class SetupPage(QWidget):
         self.contents = Contents()
         self.beside = beside = StartColumn()
         self.card, self.start, self.sweep = beside.card, beside.start, beside.sweep
-        self.strip = StartStrip(beside, self)
+        self.strip = StartStrip(beside)
         self.strip.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
         self.runner = PreflightRunner(self.session, self)
         self.awaited = AwaitedStart(self.runner, self)
