@@ -26,7 +26,7 @@ from tests.ui.started import started
 from workbench.problem import Problem
 from workbench.ui.actions.trash_actions import LIVE
 from workbench.ui.docks.inspector import NARROW
-from workbench.ui.docks.runs import NO_MATCH
+from workbench.ui.docks.runs import NARROWEST, NO_MATCH
 from workbench.ui.models.run_list import FILTERS
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.commands import score
@@ -363,6 +363,18 @@ def test_the_run_list_grows_with_a_wide_window_until_its_edge_is_dragged(qtbot, 
     second.commands["view.reset-layout"].trigger()
     qtbot.waitUntil(lambda: second.runs.width() >= narrow + 90)
     again.close()
+
+
+@pytest.mark.parametrize("by", [0, 140, -20])
+def test_the_run_list_is_as_wide_as_before_after_larger_text(qtbot, session, open_window, by):
+    window = open_window(session, (1280, 720))
+    if by:
+        drag_edge_of_runs(qtbot, window, by)
+    before = window.runs.width()
+    session.theme.set_text_size(150)
+    qtbot.waitUntil(lambda: window.runs.width() == max(before, session.theme.px(NARROWEST)))
+    session.theme.set_text_size(100)
+    qtbot.waitUntil(lambda: window.runs.width() == before)
 
 
 def test_the_run_list_of_a_window_that_opens_wide_is_wide(session, open_window):

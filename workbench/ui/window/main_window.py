@@ -158,6 +158,7 @@ class MainWindow(QMainWindow):
         session.data_chosen.connect(self._put_cards_away)
         session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
+        session.theme.changed.connect(self.arrangement.fit_text)  # the docks have answered it before
         session.workspace_changed.connect(self._workspace_shown)
         session.workspace_changed.connect(self._load_if_dropped)
         session.selection_changed.connect(self._adapt_inspector)

@@ -41,6 +41,7 @@ class WindowLayout(QObject):
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
         self._runs_dragged = False
+        self._dragged_to: int | None = None  # px; None before the first drag of this start
         self._width_pressed: int | None = None  # px of the Runs dock when the edge of a dock was pressed
         window.installEventFilter(self)
         log.toggled.connect(self._remember_activity)
@@ -96,6 +97,12 @@ class WindowLayout(QObject):
         if not self._runs_dragged and not self._runs.isHidden():  # not visible either before the first paint
             self._window.resizeDocks([self._runs], [first_width(self._window.width())], Qt.Orientation.Horizontal)
 
+    def fit_text(self) -> None:
+        """Give the Runs dock its width again after another text size: larger text widens it, smaller text never."""
+        if self._runs_dragged and self._dragged_to is not None and not self._runs.isHidden():
+            self._window.resizeDocks([self._runs], [self._dragged_to], Qt.Orientation.Horizontal)
+        self.fit_runs()
+
     def eventFilter(self, handle: QObject, event: QEvent) -> bool:
         """Note where a splitter was before it is moved for the first time: it has no sizes before it is laid out.
 
@@ -148,7 +155,8 @@ class WindowLayout(QObject):
         if event.type() is QEvent.Type.MouseButtonPress and self._window.isSeparator(event.position().toPoint()):
             self._width_pressed = self._runs.width()
         elif event.type() is QEvent.Type.MouseButtonRelease and self._width_pressed is not None:
-            self._runs_dragged |= self._runs.width() != self._width_pressed
+            if self._runs.width() != self._width_pressed:
+                self._runs_dragged, self._dragged_to = True, self._runs.width()
             self._width_pressed = None
 
     def _first_widths(self) -> None:
