@@ -29,6 +29,7 @@ from workbench.ui.pages.map.model.timeline import Timeline
 from workbench.ui.pages.map.side.look import LookControls
 from workbench.ui.pages.map.side.side_column import SideColumn
 from workbench.ui.pages.report import ReportPage
+from workbench.ui.pages.retrieval.triage.answer_button import AnswerButton
 from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight.card import PreflightCard
 from workbench.ui.pages.train.anatomy.panel import AnatomyPanel
@@ -39,6 +40,7 @@ from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.preferences import Preferences
 from workbench.ui.state.pages.page_info import PAGES
 from workbench.ui.style.icons import icon
+from workbench.ui.widgets.flow import EvenFlow
 from workbench.ui.widgets.numbers.tile import Tile
 from workbench.ui.widgets.tables.row_table import head_width, set_row_height
 from workbench.ui.window.frame.rail import Rail
@@ -123,6 +125,23 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()
     columns.resize(1700, 560)
     qtbot.waitUntil(lambda: columns.side.viewport().width() >= beside.width() >= 350)
+
+
+def test_the_answers_of_label_triage_are_whole_beside_the_list(large, qtbot):
+    columns = TriageColumns(large.theme)
+    answers, flow = QWidget(), EvenFlow()
+    buttons = [AnswerButton(key, "Relabel to 5", "as suspected") for key in "KRDU"]
+    buttons[1].need_room("Relabel to 5")
+    for button in buttons:
+        flow.addWidget(button)
+    answers.setLayout(flow)
+    columns.show_parts(answers, QWidget(columns.beside))
+    qtbot.addWidget(columns)
+    columns.resize(*PAGE)
+    with qtbot.waitExposed(columns):
+        columns.show()
+    qtbot.waitUntil(lambda: buttons[1].width() >= buttons[1].sizeHint().width())
+    assert buttons[1].y() == buttons[0].y(), "two in a line"
 
 
 @pytest.mark.parametrize("kind", [Curves, AnatomyPanel], ids=["curves", "anatomy"])

@@ -28,7 +28,7 @@ from workbench.ui.pages.retrieval.class_size.plot import SizePlot
 from workbench.ui.pages.retrieval.model.filters import ClassGroup
 from workbench.ui.state.background.tasks import Task
 from workbench.ui.state.session import Session
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.dialogs.save_file import Content
@@ -96,7 +96,9 @@ class SizePanel(QStackedWidget):
         )
         self.copy, self.save = self.table_actions.buttons("A row for each class: size, group, scores and chance")
         title = label("Rare and frequent classes", "title")
-        head = in_lines(title, self.metrics, self.open, self.each, self.copy, self.save)
+        of_table = QWidget()  # goes to another line as a whole
+        in_row(self.copy, self.save, on=of_table, spacing=8)
+        head = in_lines(title, self.metrics, self.open, self.each, of_table)
         self.picture = PlotAndTable(self.plot, self.table)
         content = QWidget()
         parts = (

@@ -38,7 +38,9 @@ class TriageColumns(QWidget):
         """Arrange the columns for the text size and the width of the window."""
         around = 2 * (MARGIN + SPACING)
         stacked = self.width() < self._theme.px(LIST_PX + CENTRE_PX + SIDE_PX) + around
-        self.listed.setFixedWidth(self._theme.px(LIST_PX) if stacked else self._theme.side(LIST_PX))
+        left = self.width() - around - self._theme.px(CENTRE_PX)  # px that the centre does not need for its words
+        narrow = min(self._theme.px(LIST_PX), max(left, self.listed.minimumSizeHint().width()))
+        self.listed.setFixedWidth(narrow if stacked else self._theme.side(LIST_PX))
         needed = self.beside.minimumSizeHint().width() + self.side.verticalScrollBar().sizeHint().width()
         self.side.setFixedWidth(max(self._theme.side(SIDE_PX), needed))
         if stacked == self._stacked:
