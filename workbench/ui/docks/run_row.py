@@ -22,6 +22,7 @@ SCORE_WIDTH = 48  # px of a column of numbers at 100%
 BAR, BAR_LEAST, THICK = 44, 16, 4  # px: the progress bar of a run that is training
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
 SECONDS = re.compile(r"(\d\s+min) \d+\s+s\b")  # behind minutes
+NAME = "Name of the run"
 WEAK = 0.5  # opacity of the mark of a group that hides the shown run
 Index = QModelIndex | QPersistentModelIndex
 
@@ -40,6 +41,12 @@ class RunRow(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """The line for another name of a run, with words for a screen reader."""
+        editor = super().createEditor(parent, option, index)
+        editor.setAccessibleName(NAME)
+        return editor
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one run: its colour, name, state and best scores."""

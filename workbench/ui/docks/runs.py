@@ -33,6 +33,7 @@ from workbench.workspace.rows import Run
 
 WIDTH, NARROWEST = 260, 220  # px at 100% text
 WIDEST, WIDE_FROM, SHARE = 360, 1440, 0.1  # px: from a window of this width on the list has a share of what is more
+TO_LIST = (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter)  # from the search
 NO_MATCH = "The search or the filter leaves out every run."
 _SELECT = QItemSelectionModel.SelectionFlag
 
@@ -77,7 +78,7 @@ class RunsDock(Dock):
         self.list.clicked.connect(self._unfold)
         self.list.activated.connect(self._unfold)
         self.list.customContextMenuRequested.connect(self._menu)
-        for watched in (self.list, self.list.viewport()):
+        for watched in (self.list, self.list.viewport(), self.search):
             watched.installEventFilter(self)
         self.rows.control_of = session.control
         session.ticks.changed.connect(self._show_ticks)
@@ -201,6 +202,7 @@ class RunsDock(Dock):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys of the list: Space ticks, Ctrl+A ticks all, Delete moves to the trash, Ctrl+Z takes back.
 
+        In the search Down and Enter go to the list, and Escape clears it; once it is empty, it goes to the list, too.
         A press on a box, or one with Ctrl anywhere in a row, ticks and opens nothing; with Shift all rows from the one
         that was ticked last.
         """
@@ -208,6 +210,8 @@ class RunsDock(Dock):
             if event.type() == QEvent.Type.MouseButtonPress:
                 self._tick_at(event)
             return event.type() != QEvent.Type.MouseMove
+        if isinstance(event, QKeyEvent) and watched is self.search:
+            return self._leave_search(event)
         if isinstance(event, QKeyEvent) and watched is self.list:
             undo, every = map(event.matches, (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.SelectAll))
             if event.type() == QEvent.Type.ShortcutOverride and (undo or every):
@@ -219,6 +223,23 @@ class RunsDock(Dock):
             if event.type() == QEvent.Type.KeyPress:
                 return self._press(Qt.Key(event.key()), undo)
         return super().eventFilter(watched, event)
+
+    def _leave_search(self, event: QKeyEvent) -> bool:
+        """Whether a key of the search is done with."""
+        clears = event.key() == Qt.Key.Key_Escape
+        if event.type() == QEvent.Type.ShortcutOverride and clears:
+            event.accept()  # else it is the page's
+            return True
+        if event.type() != QEvent.Type.KeyPress or not (clears or event.key() in TO_LIST):
+            return False
+        if clears and self.search.text():
+            self.search.clear()
+        elif self.model.rowCount():
+            shown, selection = self._session.run_id, self.list.selectionModel()
+            self.list.setFocus()
+            if not clears and self.model.row_of(shown) < 0 and not self.model.folded_over(shown):  # it does not match
+                selection.setCurrentIndex(self.model.index(0), _SELECT.ClearAndSelect)
+        return True
 
     def _tick_at(self, event: QMouseEvent) -> None:
         row, several = self.list.indexAt(event.position().toPoint()).row(), Qt.KeyboardModifier.ShiftModifier

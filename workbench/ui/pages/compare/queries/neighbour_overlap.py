@@ -60,7 +60,7 @@ class NeighbourPanel(QWidget):
         self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         self.table.setSortingEnabled(True)
         self.table.setToolTip(
-            "Hit: rank of the first true neighbour. Double-click shows the query in the run of the other group"
+            "Hit: rank of the first true neighbour. Double-click or Enter shows the query in the run of the other group"
         )
         self.openers = OpenButtons(self.table)
         head = in_row(caption("Nearest neighbours", self.k), self.k, (self.openers, 1))

@@ -6,7 +6,17 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QHeaderView, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QHeaderView,
+    QStackedWidget,
+    QTabBar,
+    QTableView,
+    QWidget,
+)
 
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
@@ -156,8 +166,13 @@ class TriagePanel(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.table.setFocus()
+        self._take_focus()
         self._show_evaluation()
+
+    def _take_focus(self) -> None:
+        """Have the keys of the answers work, which need the focus; a walk along the tabs by arrow keys goes on."""
+        if not isinstance(self.window().focusWidget(), QTabBar) or QApplication.mouseButtons():
+            self.table.setFocus()
 
     def _show_evaluation(self) -> None:
         """Read the queue of the shown evaluation, as soon as the view is visible. That of another one ends."""
@@ -220,7 +235,7 @@ class TriagePanel(QStackedWidget):
         self.setCurrentIndex(0 if triage is None else 1)
         stayed = self.window().focusWidget() is self._focused and not self.least.hasFocus()
         if triage is not None and self.isVisible() and stayed:
-            self.table.setFocus()  # the keys of the answers work only while the focus is in this view
+            self._take_focus()
         self.suspect.offer_classes()
         self.draw()
 

@@ -22,6 +22,7 @@ from workbench.ui.pages.setup.data.pictures import pixmap
 from workbench.ui.pages.setup.data.tables import DataTable, page_of
 from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.style import theme
+from workbench.ui.style.tab_order import order_regions
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.dialogs.first_size import open_at
@@ -63,6 +64,7 @@ class DataDialog(MainButtonDialog):
         self.near_duplicates.shown.connect(self._count_near_duplicates)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
+        self._close = buttons.button(QDialogButtonBox.StandardButton.Close)
         self._actions: dict[DataTable, TableActions] = {}  # of the tables that were shown
         self.buttons = ShownTableButtons(buttons, self._shown_actions)
         self.copy_table, self.save_table, self.copy = self.buttons.copy, self.buttons.save, self.buttons.copy_shown
@@ -104,6 +106,7 @@ class DataDialog(MainButtonDialog):
         layout = page.layout()
         if filler is not None and layout is not None:
             layout.addWidget(filler())
+            order_regions([self.tabs, self.copy_table, self.save_table, self._close])  # what is made later comes last
         self.buttons.refresh()
 
     @staticmethod

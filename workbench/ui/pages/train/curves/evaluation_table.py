@@ -43,7 +43,7 @@ class EvaluationTable(QFrame):
         self.unfold.setCheckable(True)
         self.model = EpochTable(accuracy_at)
         self.table = WideTable(self.model, "Metrics of each evaluated epoch, newest first")
-        self.table.setToolTip("Double-click shows that epoch on the other pages")
+        self.table.setToolTip("Double-click or Enter shows that epoch on the other pages")
         set_row_height(self.table, ROW_PX)
         self.title, self.count = label("Evaluations", "strong"), ElidedLabel("", "caption")
         self._kept = self._measured = 0  # evaluations
@@ -60,7 +60,7 @@ class EvaluationTable(QFrame):
         self._column = in_column(head, (self.table, 1), on=self, spacing=4)
         self.table.left_out_changed.connect(self._tell_count)
         self.unfold.toggled.connect(self._fold_or_unfold)
-        self.table.doubleClicked.connect(self._choose)
+        self.table.activated.connect(self._choose)
         self.unfold.setChecked(preferences.flag(UNFOLDED))
         self._take_form(False)
 
