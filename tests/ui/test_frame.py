@@ -994,7 +994,7 @@ def test_a_dropped_folder_becomes_a_config(qtbot, window, session, tmp_path):
     qtbot.waitUntil(lambda: bool(explained))
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
-    assert explained[0]["augmentation.name"] == "Crops and mirrored copies show the same class."
+    assert explained[0]["augmentation.name"] == "Augmentation by crops and mirrored copies, which show the same class."
     assert session.preferences.recent("data") == [folder]
 
 

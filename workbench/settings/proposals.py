@@ -45,7 +45,7 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
     looked_in = list(dict.fromkeys([*near, chosen.parent, torch_cache()]))
     weights = find_weights(looked_in)
     values: dict[str, Any] = {"augmentation": {"name": "crop_flip"}}
-    reasons = {"augmentation.name": "Crops and mirrored copies show the same class."}
+    reasons = {"augmentation.name": "Augmentation by crops and mirrored copies, which show the same class."}
     if weights is not None:
         recipe = next(preset.values for preset in presets() if preset.key == RECIPE)
         values = {**recipe, **_with_weights(recipe, weights)}

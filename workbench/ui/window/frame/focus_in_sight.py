@@ -42,7 +42,8 @@ def bring_into_sight(control: QWidget) -> None:
     part: QWidget | None = control
     while part is not None and not part.isWindow():
         part = part.parentWidget()
-        if isinstance(part, QScrollArea) and part.widget() is not None and part.widget().isAncestorOf(control):
+        inside = part.widget() if isinstance(part, QScrollArea) else None
+        if isinstance(part, QScrollArea) and inside is not None and inside.isAncestorOf(control):
             _scroll(part, control)
 
 
