@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QTableWidget
 
@@ -121,3 +122,28 @@ def test_tab_meets_what_the_data_dialog_shows_before_its_buttons(qtbot):
         QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Tab)
         met.append(dialog.focusWidget())
     assert met.index(table) < met.index(dialog.copy_table)
+
+
+def test_the_keys_of_a_command_are_changed_and_given_back_by_keys(qtbot, window):  # noqa: F811
+    dialog = window.show_shortcuts()
+    qtbot.waitUntil(dialog.isVisible)
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    place = next(place for place, row in enumerate(dialog.rows) if row.key == "view.full-screen")
+    row, changed = dialog.rows[place], QKeySequence("Ctrl+F11")
+    dialog.table.setFocus()
+    dialog.table.setCurrentCell(place, 1)
+    QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert row.edit.isAncestorOf(dialog.focusWidget()) or dialog.focusWidget() is row.edit
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_F11, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window.commands.shortcut(row.key) == changed)
+    dialog.table.setFocus()
+    QTest.keyClick(dialog.table, Qt.Key.Key_Delete)
+    assert window.commands.shortcut(row.key) == QKeySequence("F11")
+    dialog.search.setFocus()
+    QTest.keyClick(dialog.search, Qt.Key.Key_Tab)
+    assert dialog.focusWidget() is dialog.table
+    QTest.keyClick(dialog.table, Qt.Key.Key_Tab)
+    assert not dialog.table.isAncestorOf(dialog.focusWidget())
+    assert dialog.focusWidget() is not dialog.table

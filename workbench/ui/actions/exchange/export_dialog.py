@@ -13,6 +13,7 @@ from workbench.files import typed_path
 from workbench.progress import Progress
 from workbench.ui.state.process_work import ProcessWork, process_of
 from workbench.ui.state.session import Session
+from workbench.ui.style.tab_order import order_regions
 from workbench.ui.style.words import counted
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
@@ -99,6 +100,7 @@ class ExportDialog(MainButtonDialog):
         column.addWidget(self.state)
         column.addStretch(1)
         column.addLayout(button_row(self.cancel, self.start))
+        order_regions([self])  # else in the order in which they were made
         self.start.setEnabled(False)
         open_at(self, self._session.theme.px(WIDTH), self.sizeHint().height())
 

@@ -1,9 +1,8 @@
 """The table of commands and their keys, to read and to change."""
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
     QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
@@ -17,6 +16,7 @@ from workbench.ui.style import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.dialogs.first_size import open_at
+from workbench.ui.widgets.dialogs.main_button import MainButtonDialog
 from workbench.ui.widgets.labels import label
 
 
@@ -42,8 +42,11 @@ class _Row(QObject):
         self._dialog.commands.set_shortcut(self.key, self._dialog.commands.default(self.key))
 
 
-class ShortcutsDialog(QDialog):
-    """Every command with an editor for its keys; keys that two commands share are named."""
+class ShortcutsDialog(MainButtonDialog):
+    """Every command with an editor for its keys; keys that two commands share are named.
+
+    Tab passes the table in one step; in it Enter goes to the editor of the row, and Delete gives its first keys back.
+    """
 
     def __init__(self, commands: Commands, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +70,10 @@ class ShortcutsDialog(QDialog):
         self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.table.verticalHeader().setDefaultSectionSize(theme.text_px(36))
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.table.setSelectionMode(QTableWidget.SelectionMode.SingleSelection)
+        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+        self.table.setTabKeyNavigation(False)
+        self.table.activated.connect(lambda index: self.rows[index.row()].edit.setFocus())
         self.table.setShowGrid(False)
         for index, row in enumerate(self.rows):
             self.table.setItem(index, 0, QTableWidgetItem(self.commands.group(row.key)))
@@ -75,6 +81,8 @@ class ShortcutsDialog(QDialog):
             self.table.setCellWidget(index, 2, row.edit)
             self.table.setCellWidget(index, 3, row.reset)
             self.table.setItem(index, 4, QTableWidgetItem())
+            for part in (row.edit, row.reset):
+                part.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         header = self.table.horizontalHeader()
         for index, width in enumerate((88, 240, 160, 36)):
             self.table.setColumnWidth(index, theme.text_px(width))
@@ -86,9 +94,22 @@ class ShortcutsDialog(QDialog):
         self.reset_all.clicked.connect(self._reset_all)
         self.undo.clicked.connect(self._undo_reset)
         close.clicked.connect(self.accept)
-        foot = in_row((label("Click the keys, then press the new ones.", "muted"), 1), self.undo, self.reset_all, close)
+        foot = in_row(
+            (label("Enter, or a click on the keys, then the new ones. Delete: the first keys.", "muted"), 1),
+            self.undo,
+            self.reset_all,
+            close,
+        )
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
         open_at(self, theme.text_px(760), theme.text_px(560))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete in the table; all other keys as in every dialog."""
+        row = self.table.currentRow()
+        if event.key() == Qt.Key.Key_Delete and self.table.hasFocus() and row >= 0:
+            self.rows[row].reset.click()
+        else:
+            super().keyPressEvent(event)
 
     def _reset_all(self) -> None:
         self._replaced = self.commands.reset_shortcuts()
