@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from trained import trained_run
 
@@ -142,6 +143,24 @@ def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in notices))
     assert "could not be written" in str(notices[-1])
+
+
+def test_tab_meets_the_formats_of_an_export_before_its_folder_and_buttons(qtbot, run_id, session):
+    session.show_run(run_id)
+    dialog = ExportDialog(session, session.run())
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    dialog.activateWindow()
+    qtbot.waitUntil(lambda: dialog.isActiveWindow() and dialog.start.isEnabled())
+    first, met = dialog.boxes["config"], []
+    first.setFocus()
+    while dialog.focusWidget() not in met:
+        met.append(dialog.focusWidget())
+        QTest.keyClick(met[-1], Qt.Key.Key_Tab)
+    boxes = [met.index(box) for box in dialog.boxes.values() if box.isEnabled()]
+    assert boxes == list(range(len(boxes)))
+    assert met[-2:] == [dialog.cancel, dialog.start]
 
 
 def test_an_export_that_begins_before_its_default_folder_is_known_ends_the_search_for_it(
