@@ -78,6 +78,34 @@ def test_checkpoints_of_a_run_that_has_not_ended_are_refused_and_it_is_not_follo
     assert not workspace.run(run_id).placement.open
 
 
+@pytest.mark.parametrize("state", [JobState.INTERRUPTED, JobState.CANCELLED])
+def test_fetched_checkpoints_of_a_run_that_was_cut_off_are_named(workspace, played, state):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    path = workspace.folder(run_id) / "last.pt"
+    path.write_bytes(b"weights")
+    workspace.add_artefact(run_id, "checkpoint", path)
+    played.standing = Standing(state, "exit status 137")
+    result = place(workspace, "fetch", str(run_id))
+    assert (result.exit_code, result.output.splitlines()[-1]) == (0, str(path))
+
+
+def test_a_run_without_checkpoints_has_none_to_fetch(workspace, played):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    played.standing = Standing(JobState.INTERRUPTED)
+    result = place(workspace, "fetch", str(run_id))
+    assert result.exit_code == 1
+    assert f"No checkpoint of run {run_id} was fetched from box." in result.output
+
+
+def test_who_removes_a_place_reads_what_becomes_of_its_runs(played):
+    result = CliRunner().invoke(cli, ["place", "remove", "box"])
+    assert result.output == (
+        "The place box is removed. Its runs continue there, and are followed again once it is added again.\n"
+    )
+
+
 def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
     sending.submit(workspace, [run_id], BOX, played)

@@ -101,12 +101,19 @@ def resume(run: int, folder: Path | None, detach: bool) -> None:
 @click.argument("run", type=NUMBER)
 @workspace_option
 def fetch(run: int, folder: Path | None) -> None:
-    """Fetch the checkpoints of a run that has ended."""
+    """Fetch the checkpoints of a run that has ended, and print their paths, however it ended."""
     with Workspace(folder or default_workspace()) as workspace:
         place = _place_of(workspace, run)
         working.fetch_checkpoints(workspace, run)
-        status = _follow(workspace, place, [run])
-        for path in workspace.artefacts(run, "checkpoint"):
+        status = _follow(workspace, place, [run], ends_matter=False)
+        paths = workspace.artefacts(run, "checkpoint")
+        if not paths and status == 0:
+            raise Problem(
+                f"No checkpoint of run {run} was fetched from {place}.",
+                kept="What was fetched of the run before is kept.",
+                todo="A run that ended before its first evaluation may have none there.",
+            )
+        for path in paths:
             click.echo(path)
         sys.exit(status)
 
@@ -207,7 +214,7 @@ def check(name: str, as_json: bool) -> None:
 def remove(name: str) -> None:
     """Remove a place from the list. Its runs continue there, but are no longer followed."""
     records.remove(name)
-    click.echo(f"The place {name} is removed.")
+    click.echo(f"The place {name} is removed. Its runs continue there, and are followed again once it is added again.")
 
 
 @place.command("data", short_help="Say where a folder of data of this machine is at a place.")
@@ -287,12 +294,12 @@ def _place_of(workspace: Workspace, run_id: int) -> str:
 
 def _follow(
     workspace: Workspace, name: str, numbers: list[int], *, others: bool = False, quiet: bool = False,
-    result: bool = False, as_json: bool = False,
+    result: bool = False, as_json: bool = False, ends_matter: bool = True,
 ) -> int:  # fmt: skip
     """Follow a place until these runs have ended, and say how; returns the exit status.
 
     With `others`, until all of its runs have ended, those that begin meanwhile, too. With `result`, print that of the
-    experiment, if they are the runs of one.
+    experiment, if they are the runs of one. Without `ends_matter`, a run that failed or was interrupted is no Problem.
     """
     place = records.named(name)
     if workspace.read_only:
@@ -323,10 +330,11 @@ def _follow(
     if not numbers:
         line.finish(f"No run of this workspace trains at {name}.")
     _remark(workspace, numbers, line, remarked)
-    status = _report(workspace, numbers, line)
+    if _report(workspace, numbers, line) and ends_matter:
+        raise Problem("A run failed or was interrupted.")
     if result and len(numbers) > 1 and not as_json:
         _print_result(workspace, numbers[0])
-    return status
+    return 0
 
 
 def _at_work(workspace: Workspace, place: Place) -> list[int]:
@@ -380,12 +388,10 @@ def _print_result(workspace: Workspace, run_id: int) -> None:
             click.echo(folds_and_seeds.markdown(stored))
 
 
-def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> int:
-    failed = 0
+def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> bool:
+    failed = False
     for run_id in numbers:
         run = workspace.run(run_id)
         line.finish(shown(" ".join(filter(None, (f"Run {run_id} {run.status}.", best_in_words(run), run.problem)))))
         failed |= run.status in ("failed", "interrupted")
-    if failed:
-        raise Problem("A run failed or was interrupted.")
-    return 0
+    return failed
