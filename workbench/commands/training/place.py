@@ -97,7 +97,7 @@ def resume(run: int, folder: Path | None, detach: bool) -> None:
         sys.exit(0 if detach else _follow(workspace, place, [run]))
 
 
-@place.command("fetch")
+@place.command("fetch", short_help="Fetch the checkpoints of a run that has ended.")
 @click.argument("run", type=NUMBER)
 @workspace_option
 def fetch(run: int, folder: Path | None) -> None:
