@@ -91,9 +91,8 @@ def test_titles_of_stores_stand_beside_the_numbers_of_the_axis(qtbot):
 def test_the_unit_of_an_axis_is_whole_where_its_plot_is_narrow(qapp):
     letters = QFontMetrics(theme.caption_font(QFont()))
     unit = "ms per query, 1 thread"
-    assert axis_title(unit, letters, QRectF(0, 0, 400, 16)) == "ms per query, 1 thread, log"
-    narrow = QRectF(0, 0, letters.horizontalAdvance(unit), 16)
-    assert axis_title(unit, letters, narrow) == "ms per query, log"
+    assert axis_title(unit, letters, 400) == "ms per query, 1 thread, log"
+    assert axis_title(unit, letters, letters.horizontalAdvance(unit)) == "ms per query, log"
 
 
 @pytest.mark.parametrize("percent", [100, 150])

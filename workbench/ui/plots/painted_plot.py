@@ -13,6 +13,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 
 LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
+LINE, WIDE = 15, 50.0  # px of a line of words below a plot, and of a number there
 Rows = list[list[Any]]
 
 
@@ -54,6 +55,43 @@ class Picture(QWidget):
         painter.setFont(small(self.font()))
         self._plot.paint(painter, self.area, shown)
         painter.end()
+
+
+class Axes:
+    """Numbers and lines around the box of a painted plot, in its colours.
+
+    Args:
+        area: of the whole plot. box: what is between its axes. Both in px at 100% text.
+    """
+
+    def __init__(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
+        self._painter, self._area, self._box = painter, area, box
+        self._words, self._grid = QColor(tokens.plot_axis), QColor(tokens.plot_axis)
+        self._grid.setAlpha(tokens.plot_grid_alpha)
+
+    def at_left(self, y: float, words: str) -> None:
+        """Draw a line across the box, and a number at its left end."""
+        self._painter.setPen(self._grid)
+        self._painter.drawLine(QPointF(self._box.left(), y), QPointF(self._box.right(), y))
+        self._painter.setPen(self._words)
+        place = QRectF(self._area.left(), y - 8, self._box.left() - self._area.left() - 6, 16)
+        self._painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), words)
+
+    def below(self, x: float, words: str, *, line: bool = False, wide: float = WIDE) -> None:
+        """Draw a number below the box, moved into the area; with `line` one through the box, too."""
+        if line:
+            self._painter.setPen(self._grid)
+            self._painter.drawLine(QPointF(x, self._box.top()), QPointF(x, self._box.bottom()))
+        self._painter.setPen(self._words)
+        place = QRectF(x - wide / 2, self._box.bottom() + 2, wide, LINE)
+        place.moveRight(min(place.right(), self._area.right()))
+        self._painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), words)
+
+    def name_below(self, words: str, side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight) -> None:
+        """Write what the bottom axis shows, below its numbers."""
+        place = QRectF(self._area.left(), self._box.bottom() + 2 + LINE, self._box.right() - self._area.left(), LINE)
+        self._painter.setPen(self._words)
+        self._painter.drawText(place, int(side), words)
 
 
 class PaintedPlot(SavedPlot):

@@ -9,19 +9,17 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from workbench.metric_names import metric_name
 from workbench.sweeps.history import Reached
 from workbench.sweeps.objective import least_is_best, written
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import Axes, PaintedPlot, Rows
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip
 
-LEFT, RIGHT, TOP, BOTTOM, TICK = 56, 16, 10, 36, 16  # px around the axes, and of a line of words below them
+LEFT, RIGHT, TOP, BOTTOM = 56, 16, 10, 36  # px around the axes
 TALL, DOT, NEAR = 220, 3.0, 12.0  # px: height, radius of a dot, distance at which the pointer is at one
 MARGIN = 0.05  # of the range of the values, above and below them
 SETTINGS_PX = 80  # px of the axis for each number below it
 TITLE = "Best so far"
 HINT = "One dot per setting, hollow if a run did not finish training; click to select its run"
-TO_THE_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-CENTRE = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
 
 
 class BestSoFarPlot(PaintedPlot):
@@ -131,27 +129,18 @@ class BestSoFarPlot(PaintedPlot):
 
     def _paint_axes(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         box, (low, high) = _axes(area), self._range()
-        grid = QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
+        axes = Axes(painter, area, box, tokens)
         times = 1 if least_is_best(self._metric) else 100
         numbers = ticks(times * low, times * high)
         for number, words in zip(numbers, in_decimals(numbers), strict=True):
             y = self._at(area, self._reached[0].point, number / times).y()
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(
-                QRectF(area.left(), y - 8, LEFT - 6, 16), TO_THE_RIGHT, words + ("" if times == 1 else "%")
-            )
+            axes.at_left(y, words + ("" if times == 1 else "%"))
         painter.setPen(QColor(tokens.plot_axis))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         first, last = self._reached[0].point, self._reached[-1].point
         for point in ticks(first, last, max(1, int(box.width() / SETTINGS_PX)), whole=True):
-            x = self._at(area, int(point), low).x()
-            painter.drawText(QRectF(x - 30, box.bottom() + 3, 60, TICK), CENTRE, f"{point:,.0f}")
-        painter.drawText(
-            QRectF(box.left(), box.bottom() + 3 + TICK, box.width(), TICK), CENTRE, "Number of the setting"
-        )
+            axes.below(self._at(area, int(point), low).x(), f"{point:,.0f}")
+        axes.name_below("Number of the setting", Qt.AlignmentFlag.AlignHCenter)
 
 
 def _axes(area: QRectF) -> QRectF:

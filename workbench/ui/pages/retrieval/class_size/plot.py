@@ -9,18 +9,17 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import counted, percentage
 from workbench.results.by_class_size import COUNTED, MAP, TITLES, BySize
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import LINE, WIDE, Axes, PaintedPlot, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
 COLOUR = "#0072B2"
-LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 38, 34, 15  # px around the axes, and of a line of words
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 38, 34  # px around the axes
 DOT, REACH, TALL = 2.5, 8, 200  # px; px; least height
 FAINT, BAND, STRONG = 70, 40, 190  # of 255: points of groups that are not chosen, intervals, chosen points
 CELLS = 120  # of the picture along each axis: of the points in a cell one is drawn
 NAMED = 5  # classes that a tooltip names
 SHARES = (0, 25, 50, 75, 100)  # percent, on the left axis
-WIDE = 50.0  # px of a number below the axis
 
 
 class SizePlot(PaintedPlot):
@@ -112,26 +111,12 @@ class SizePlot(PaintedPlot):
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         assert self._measured is not None
-        grid, words = QColor(tokens.plot_axis), QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        side = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        axes = Axes(painter, area, box, tokens)
         for share in SHARES:
-            y = float(self._up(np.array([share / 100]), box)[0])
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(words)
-            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), side, str(share))
+            axes.at_left(float(self._up(np.array([share / 100]), box)[0]), str(share))
         for size in self._ticks(box):
-            x = float(self._across(np.array([size]), box)[0])
-            painter.setPen(grid)
-            painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-            painter.setPen(words)
-            place = QRectF(x - WIDE / 2, box.bottom() + 2, WIDE, LINE)
-            place.moveRight(min(place.right(), area.right()))
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{size:,}")
-        place = QRectF(box.left(), box.bottom() + 2 + LINE, box.width(), LINE)
-        below = f"{COUNTED[self._measured.counted]} of a class"
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), below)
+            axes.below(float(self._across(np.array([size]), box)[0]), f"{size:,}", line=True)
+        axes.name_below(f"{COUNTED[self._measured.counted]} of a class")
         painter.setPen(QColor(tokens.text))
         above = f"{TITLES[self._metric]} %; lines: means of the groups with 95% intervals; dashed: chance"
         above = painter.fontMetrics().elidedText(above, Qt.TextElideMode.ElideRight, round(area.width() - 8))

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 from workbench.colours import OKABE_ITO
 from workbench.numerals import percentage
 from workbench.results.few_shot import EPISODES, few_shot_sentence
-from workbench.ui.pages.retrieval.deployment.plots import steps
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import LINE, Axes, PaintedPlot, Rows
+from workbench.ui.plots.value_scale import ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
@@ -19,7 +19,7 @@ from workbench.ui.widgets.card import Fact
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 
-LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 12, 22, 34, 15  # px around the axes, and of a line of words
+LEFT, RIGHT, TOP, BOTTOM = 46, 12, 22, 34  # px around the axes
 DOT, APART, TALL = 3.0, 3.0, 190  # px; px between the two methods; least height
 ROOM = 0.08  # of the span above the highest and below the lowest limit
 METHODS = (  # key, title, number of its colour
@@ -84,13 +84,18 @@ class ShotsPlot(PaintedPlot):
         def y_of(share: float) -> float:
             return float(box.bottom() - (share - low) / (high - low) * box.height())
 
-        self._paint_axes(painter, area, box, tokens, [(share, y_of(share)) for share in steps(low, high)])
+        axes = Axes(painter, area, box, tokens)
+        for share in ticks(low, high):
+            axes.at_left(y_of(share), f"{share:g}%")
+        for place, point in enumerate(self._points):
+            axes.below(self._x(place, box), str(point["images"]))
+        axes.name_below("stored images of each class")
         chance = 100 / self._measured["classes"]
         if low <= chance <= high:
             painter.setPen(QPen(QColor(tokens.muted), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(box.left(), y_of(chance)), QPointF(box.right(), y_of(chance)))
-            place = QRectF(box.left(), y_of(chance) + 2, box.width(), LINE)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight), "guessing")
+            below = QRectF(box.left(), y_of(chance) + 2, box.width(), LINE)
+            painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "guessing")
         left = box.left()
         for number, (key, title, colour) in enumerate(METHODS):
             ink = QColor(theme.drawn(OKABE_ITO[colour], tokens))
@@ -114,24 +119,6 @@ class ShotsPlot(PaintedPlot):
 
     def _x(self, place: int, box: QRectF) -> float:
         return float(box.left() + (place + 0.5) * box.width() / len(self._points))
-
-    def _paint_axes(
-        self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens, shares: list[tuple[float, float]]
-    ) -> None:
-        grid, words = QColor(tokens.plot_axis), QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        right = Qt.AlignmentFlag.AlignRight
-        for share, y in shares:
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(words)
-            place = QRectF(area.left(), y - 8, LEFT - 5, 16)
-            painter.drawText(place, int(right | Qt.AlignmentFlag.AlignVCenter), f"{share:g}%")
-        for number, point in enumerate(self._points):
-            place = QRectF(self._x(number, box) - 24, box.bottom() + 2, 48, LINE)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), str(point["images"]))
-        below = QRectF(area.left(), box.bottom() + 2 + LINE, box.right() - area.left(), LINE)
-        painter.drawText(below, int(right), "stored images of each class")
 
 
 class NewClassesSide(QWidget):

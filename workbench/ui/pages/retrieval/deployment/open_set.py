@@ -12,8 +12,8 @@ from workbench.colours import OKABE_ITO
 from workbench.numerals import minus, percentage
 from workbench.results.open_set import RULES, open_set_facts, open_set_sentence, stored_words
 from workbench.ui.models.sorted_rows import Index, SortedRows
-from workbench.ui.pages.retrieval.deployment.plots import steps
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import LINE, Axes, PaintedPlot, Rows
+from workbench.ui.plots.value_scale import ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -22,7 +22,7 @@ from workbench.ui.widgets.fields.captions import caption
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.tables.row_table import head_width, select_rows, set_row_height
 
-LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 14, 22, 34, 15  # px around the axes, and of a line of words
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 22, 34  # px around the axes
 DOT, TALL, ROW_PX = 3.0, 180, 24  # px; least height of the plot; a row at 100% text
 ROOM = 0.06  # of the span above the highest and below the lowest share
 COLOURS = {"by_nearest": OKABE_ITO[4], "by_mean": OKABE_ITO[1]}  # as in "New classes"
@@ -160,7 +160,13 @@ class OpenSetPlot(PaintedPlot):
         def y_of(share: float) -> float:
             return float(box.bottom() - (100 * share - low) / (high - low) * box.height())
 
-        self._paint_axes(painter, area, box, tokens, [(share, y_of(share / 100)) for share in steps(low, high)])
+        axes = Axes(painter, area, box, tokens)
+        for share in ticks(low, high):
+            axes.at_left(y_of(share / 100), f"{share:g}%")
+        for rate in (10.0**power for power in range(round(log10(self._least) - 0.5), 1)):
+            if rate >= self._least * 0.99:
+                axes.below(self._x(rate, box), f"{100 * rate:g}%", line=True)
+        axes.name_below("unknown queries accepted (FPIR), log")
         left = box.left()
         for number, (rule, title) in enumerate(RULES.items()):
             ink = QColor(theme.drawn(COLOURS[rule], tokens))
@@ -180,30 +186,6 @@ class OpenSetPlot(PaintedPlot):
             painter.setPen(QColor(tokens.text))
             painter.drawText(QPointF(left + 4 * DOT, area.top() + LINE - 4), title)
             left += 7 * DOT + painter.fontMetrics().horizontalAdvance(title)
-
-    def _paint_axes(
-        self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens, shares: list[tuple[float, float]]
-    ) -> None:
-        grid, words = QColor(tokens.plot_axis), QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        right, centre = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter
-        for share, y in shares:
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(words)
-            place = QRectF(area.left(), y - 8, LEFT - 5, 16)
-            painter.drawText(place, int(right | Qt.AlignmentFlag.AlignVCenter), f"{share:g}%")
-        for rate in (10.0**power for power in range(round(log10(self._least) - 0.5), 1)):
-            if rate < self._least * 0.99:
-                continue
-            x = self._x(rate, box)
-            painter.setPen(grid)
-            painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-            painter.setPen(words)
-            place = QRectF(min(x - 24, area.right() - 48), box.bottom() + 2, 48, LINE)
-            painter.drawText(place, int(centre), f"{100 * rate:g}%")
-        below = QRectF(area.left(), box.bottom() + 2 + LINE, box.right() - area.left(), LINE)
-        painter.drawText(below, int(right), "unknown queries accepted (FPIR), log")
 
     @property
     def _least(self) -> float:

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import QWidget
 from workbench.colours import BESIDE_THEM, OKABE_ITO
 from workbench.numerals import minus
 from workbench.ui.pages.retrieval.deployment.store_titles import DOT, Mark, placed
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import WIDE, Axes, PaintedPlot, Rows
+from workbench.ui.plots.value_scale import ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
@@ -167,24 +168,13 @@ class TradePlot(PaintedPlot):
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()
-        grid = QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        middle_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for quality in steps(max(low, 0.0), min(high, 100.0)):
-            y = self._y(quality, box)
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), middle_right, f"{quality:g}")
-        for cost in self._ticks(int(box.width() // 52)):
-            x = self._x(cost, box)
-            painter.setPen(grid)
-            painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-            painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(QRectF(x - 26, box.bottom() + 2, 52, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{cost:g}")
+        axes = Axes(painter, area, box, tokens)
+        for quality in ticks(max(low, 0.0), min(high, 100.0)):
+            axes.at_left(self._y(quality, box), f"{quality:g}")
+        for cost in self._ticks(int(box.width() // WIDE)):
+            axes.below(self._x(cost, box), f"{cost:g}", line=True)
+        axes.name_below(axis_title(self._unit, painter.fontMetrics(), box.right() - area.left()))
         painter.drawText(QRectF(area.left() + 4, area.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
-        below = QRectF(area.left(), box.bottom() + 16, box.right() - area.left(), 16)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), axis_title(self._unit, painter.fontMetrics(), below))
         trained = self._points[0].quality
         for quality, style, colour in (
             (trained, Qt.PenStyle.DashLine, tokens.text), (trained - ONE_POINT, Qt.PenStyle.DotLine, tokens.right)
@@ -326,16 +316,15 @@ class PairsPlot(PaintedPlot):
         painter.setPen(QColor(tokens.text))
         for words, left in beside_threshold(x, area, painter.fontMetrics()).items():
             painter.drawText(QRectF(left, area.top(), 80, 16), 0, words)
-        painter.setPen(QColor(tokens.plot_axis))
-        for value in steps(edges[0], edges[-1]):
-            text = QRectF(x_of(value) - 24, box.bottom() + 3, 48, 14)
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}"))
+        axes = Axes(painter, area, box, tokens)
+        for value in ticks(edges[0], edges[-1]):
+            axes.below(x_of(value), minus(f"{value:g}"))
 
 
-def axis_title(unit: str, metrics: QFontMetrics, room: QRectF) -> str:
-    """The unit of a logarithmic axis, without what follows its comma where the room is too narrow for all."""
+def axis_title(unit: str, metrics: QFontMetrics, room: float) -> str:
+    """The unit of a logarithmic axis, without what follows its comma where the room (px) is too narrow for all."""
     whole = f"{unit}, log"
-    return whole if metrics.horizontalAdvance(whole) <= room.width() else f"{unit.partition(',')[0]}, log"
+    return whole if metrics.horizontalAdvance(whole) <= room else f"{unit.partition(',')[0]}, log"
 
 
 def beside_threshold(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str, float]:
@@ -343,11 +332,3 @@ def beside_threshold(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str,
     same = min(x + 4, area.right() - metrics.horizontalAdvance("same") - 2)
     different = max(area.left(), min(x - 4, same - 8) - metrics.horizontalAdvance("different"))
     return {"different": different, "same": same}
-
-
-def steps(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers between two, at most so many."""
-    span = max(high - low, 1e-9)
-    size = 10.0 ** math.floor(math.log10(span / most))
-    size *= next(part for part in (1, 2, 5, 10) if span / (part * size) <= most)
-    return [round(number * size, 10) for number in range(math.ceil(low / size), math.floor(high / size) + 1)]

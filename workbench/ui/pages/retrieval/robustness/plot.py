@@ -10,12 +10,12 @@ from workbench.colours import BESIDE_THEM, NEUTRAL, OF_RUNS
 from workbench.numerals import percentage
 from workbench.robustness.kinds import NAMES
 from workbench.robustness.table import UNCHANGED
-from workbench.ui.pages.retrieval.deployment.plots import steps
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import LINE, Axes, PaintedPlot, Rows
+from workbench.ui.plots.value_scale import ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 
-LEFT, RIGHT, TOP, BOTTOM, LINE = 46, 46, 22, 34, 15  # px around the axes, and of a line of words
+LEFT, RIGHT, TOP, BOTTOM = 46, 46, 22, 34  # px around the axes
 DOT, REACH = 3.5, 14  # px
 ROOM = 0.06  # of the span above the highest and below the lowest value
 FAINT = 130  # of 255, opacity of the lines that are not chosen
@@ -126,32 +126,20 @@ class StrengthPlot(PaintedPlot):
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         assert self._measured is not None
-        grid, words = QColor(tokens.plot_axis), QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        low, high = self._span()
-        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for value in steps(low, high):
-            y = self._y(value, box)
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(words)
-            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), right, f"{value:g}")
+        axes = Axes(painter, area, box, tokens)
+        for value in ticks(*self._span()):
+            axes.at_left(self._y(value, box), f"{value:g}")
         y = self._y(100 * self._measured["unchanged"]["metrics"][self._metric], box)
         painter.setPen(QPen(QColor(tokens.text), 1, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
         marked = next((change for change in self._changes if change["name"] == self._marked), None)
-        painter.setPen(words)
         wide = box.width() / max(1, self._most)
         for place in range(self._most + 1):
             named = marked is not None and place <= len(marked["levels"])
             text = "0" if place == 0 else marked["levels"][place - 1]["words"] if marked and named else str(place)
             text = text if painter.fontMetrics().horizontalAdvance(text) <= wide else str(place)
-            below = QRectF(self._x(place, box) - wide / 2, box.bottom() + 2, wide, LINE)
-            if below.right() > area.right():
-                below.moveRight(area.right())
-            painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), text)
-        below = QRectF(box.left(), box.bottom() + 2 + LINE, box.width(), LINE)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "strength; 0 is unchanged")
+            axes.below(self._x(place, box), text, wide=wide)
+        axes.name_below("strength; 0 is unchanged")
         title = f"{SHOWN[self._metric]} %" + (f", {marked['title']} with 95% intervals" if marked else "")
         painter.setPen(QColor(tokens.text))
         painter.drawText(QRectF(area.left() + 4, area.top(), area.width() - 8, LINE), 0, title)

@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import percentage
 from workbench.results.label_overlay import Precision
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import Axes, PaintedPlot, Rows
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip
 
 COLOUR = "#0072B2"
-LEFT, RIGHT, TOP, BOTTOM, TICK = 36, 8, 8, 30, 14  # px around the axes, and of the line of numbers below them
+LEFT, RIGHT, TOP, BOTTOM = 36, 8, 8, 32  # px around the axes
 TALL, DOT, BAND = 110, 2.2, 45  # px; px; of 255, opacity of the interval
 MOST_DOTS = 40  # answers; more of them are a line
 LEAST_SPAN = 20  # answers that the axis has room for at least, where so many are suspect
@@ -63,7 +63,13 @@ class PrecisionPlot(PaintedPlot):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         most = self.span
-        self._paint_axes(painter, area, box, tokens, most)
+        axes = Axes(painter, area, box, tokens)
+        for share in SHARES:
+            axes.at_left(box.bottom() - box.height() * share, percentage(share, 0))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        for count in sorted({0, most // 2, most}):
+            axes.below(box.left() + box.width() * count / most, f"{count:,}")
+        axes.name_below("answered")
 
         def at(one: Precision, share: float) -> QPointF:
             return QPointF(box.left() + box.width() * one.answered / most, box.bottom() - box.height() * share)
@@ -85,26 +91,3 @@ class PrecisionPlot(PaintedPlot):
 
     def _ends(self, high: bool) -> list[tuple[Precision, float]]:
         return [(one, one.high if high else one.low) for one in self._path]
-
-    @staticmethod
-    def _paint_axes(painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens, most: int) -> None:
-        grid = QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        words = QColor(tokens.plot_axis)
-        for share in SHARES:
-            y = box.bottom() - box.height() * share
-            painter.setPen(words if share == 0 else grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(words)
-            place = QRectF(area.left(), y - 8, LEFT - 5, 16)
-            painter.drawText(place, int(_RIGHT | Qt.AlignmentFlag.AlignVCenter), percentage(share, 0))
-        for count in sorted({0, most // 2, most}):
-            x, wide = box.left() + box.width() * count / most, 50.0
-            side = Qt.AlignmentFlag.AlignHCenter if count < most else _RIGHT
-            place = QRectF(x - (wide / 2 if count < most else wide - RIGHT), box.bottom() + 2, wide, TICK)
-            painter.drawText(place, int(side), f"{count:,}")
-        place = QRectF(area.left(), box.bottom() + 2 + TICK, area.width() - RIGHT, TICK)
-        painter.drawText(place, int(_RIGHT), "answered")
-
-
-_RIGHT = Qt.AlignmentFlag.AlignRight

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from workbench.numerals import significant
 from workbench.running.facts.rate_curve import Suggestion, in_words, rounded
 from workbench.ui.plots.items import blended
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import Axes, PaintedPlot, Rows
 from workbench.ui.plots.value_scale import ValueScale, in_decimals, log_ticks, ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
@@ -25,8 +25,6 @@ TITLE = "Loss over the learning rate"
 HINT = "Click, drag, or press Left and Right to choose a rate"
 EMPTY = "Start the test: the loss of each batch appears here while the learning rate rises from batch to batch."
 SCALE = ValueScale(log=True)
-TO_THE_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-CENTRE = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
 WRAPPED = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
 KEYS = {Qt.Key.Key_Left: 1 / NUDGE, Qt.Key.Key_Right: NUDGE}
 
@@ -217,22 +215,14 @@ class RatePlot(PaintedPlot):
 
     def _paint_axes(self, painter: QPainter, area: QRectF, tokens: Tokens, low: float, high: float) -> None:
         box = _axes(area)
-        grid = QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        numbers = ticks(low, high)
+        axes, numbers = Axes(painter, area, box, tokens), ticks(low, high)
         for number, words in zip(numbers, in_decimals(numbers), strict=True):
-            y = box.bottom() - box.height() * (number - low) / (high - low)
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), TO_THE_RIGHT, words)
+            axes.at_left(box.bottom() - box.height() * (number - low) / (high - low), words)
         painter.drawLine(box.bottomLeft(), box.bottomRight())
         first, last = (SCALE.height(rate) for rate in self._ends)
         for height, words in log_ticks(SCALE, first, last, max(2, int(box.width() / TICK_PX))):
-            x = box.left() + box.width() * (height - first) / (last - first)
-            painter.drawText(QRectF(x - 30, box.bottom() + 3, 60, TICK), CENTRE, words)
-        below = QRectF(box.left(), box.bottom() + 3 + TICK, box.width(), TICK)
-        painter.drawText(below, CENTRE, "Learning rate, logarithmic")
+            axes.below(box.left() + box.width() * (height - first) / (last - first), words)
+        axes.name_below("Learning rate, logarithmic", Qt.AlignmentFlag.AlignHCenter)
 
 
 def _axes(area: QRectF) -> QRectF:

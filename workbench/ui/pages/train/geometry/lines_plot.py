@@ -22,7 +22,7 @@ from workbench.ui.pages.train.geometry.axes import (
     paint_legend,
     place_of,
 )
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import Axes, PaintedPlot, Rows
 from workbench.ui.plots.steady_view import NARROWEST, is_narrow
 from workbench.ui.plots.value_scale import LINEAR, in_decimals, ticks, written
 from workbench.ui.style import theme
@@ -142,23 +142,15 @@ class LinesPlot(PaintedPlot):
     def _paint_axes(
         self, painter: QPainter, area: QRectF, box: QRectF, spans: tuple[tuple[float, float], ...], tokens: Tokens
     ) -> None:
-        grid = QColor(tokens.plot_axis)
-        grid.setAlpha(tokens.plot_grid_alpha)
-        to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        axes = Axes(painter, area, box, tokens)
         heights = ticks(*spans[1], whole=self._log)
         across = ticks(*spans[0], most=numbers_below(box), whole=self._x_title == "epoch")
         words_of = [written(10.0 ** round(value)) for value in heights] if self._log else in_decimals(heights)
         for value, words in zip(heights, words_of, strict=True):
-            y = place_of(value, spans[1], box.bottom(), box.top())
-            painter.setPen(grid)
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
+            axes.at_left(place_of(value, spans[1], box.bottom(), box.top()), words)
         for value, words in zip(across, in_decimals(across), strict=True):
-            x = place_of(value, spans[0], box.left(), box.right())
-            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
-        below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
+            axes.below(place_of(value, spans[0], box.left(), box.right()), words)
+        axes.name_below(self._x_title)
         painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
 
 

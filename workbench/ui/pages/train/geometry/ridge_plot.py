@@ -19,7 +19,7 @@ from workbench.ui.pages.train.geometry.axes import (
     paint_legend,
     place_of,
 )
-from workbench.ui.plots.painted_plot import PaintedPlot, Rows
+from workbench.ui.plots.painted_plot import Axes, PaintedPlot, Rows
 from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.style import theme
 from workbench.ui.style.theme import Tokens
@@ -91,12 +91,10 @@ class RidgePlot(PaintedPlot):
                 words = f"★ {epoch}" if epoch == self._best else str(epoch)
                 at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
                 painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
-        painter.setPen(QColor(tokens.plot_axis))
+        axes = Axes(painter, area, box, tokens)
         across = ticks(low, 1, most=numbers_below(box))
         for value, words in zip(across, in_decimals(across), strict=True):
-            x = place_of(value, (low, 1), box.left(), box.right())
-            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
-        below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
+            axes.below(place_of(value, (low, 1), box.left(), box.right()), words)
+        axes.name_below("cosine similarity")
         painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
         paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
