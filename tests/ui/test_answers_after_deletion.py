@@ -72,9 +72,9 @@ def test_a_page_may_be_deleted_while_it_reads(qtbot, session, workspace, page):
 
 @pytest.mark.parametrize("kind", [".png", ".svg", ".csv"])
 def test_a_plot_that_is_removed_while_its_file_is_chosen_says_so(qtbot, session, tmp_path, monkeypatch, kind):
-    window = QWidget()
-    qtbot.addWidget(window)
-    plot = SizePlot(window)
+    window = qtbot.addWidget(QWidget())
+    plot = SizePlot()
+    plot.setParent(window)
     plot.wished.connect(session.fulfil)
 
     def choose(*_):

@@ -28,8 +28,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt'
 
 @pytest.fixture
 def plot(qtbot):
-    made = CurvePlot("CE and SPCE, nats", [CE, SPCE])
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(CurvePlot("CE and SPCE, nats", [CE, SPCE]))
     made.resize(440, 260)
     made.show()
     qtbot.waitExposed(made)
@@ -78,8 +77,9 @@ def test_steps_that_come_again_replace_what_was_known():
 )  # fmt: skip
 @pytest.mark.parametrize("dots", [False, True])
 def test_a_curve_without_a_value_that_can_be_drawn_is_not_given_to_pyqtgraph(qtbot, values, log, count, dots):
-    made = CurvePlot("λ", [Series("lambda", "λ", "#0072B2", dots=dots)], smoothing=0.5)
+    made = CurvePlot("λ", [Series("lambda", "λ", "#0072B2", dots=dots)])
     qtbot.addWidget(made)
+    made.set_smoothing(0.5)
     made.set_log(log)
     made.append("lambda", range(len(values)), values)
     made.redraw()
@@ -219,8 +219,7 @@ def test_the_crosshair_reads_the_nearest_values(plot):
 
 
 def test_the_crosshair_reads_the_difference_of_two_curves_where_both_have_a_point(qtbot):
-    made = CurvePlot("CE and SPCE, nats", [CE, SPCE], compared=("probe/spce", "probe/ce"))
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(CurvePlot("CE and SPCE, nats", [CE, SPCE], compared=("probe/spce", "probe/ce")))
     made.append("probe/ce", [10, 20, 30], [3.0, INF, 1.25])
     made.append("probe/spce", [10, 20], [3.5, INF])
     made.redraw()
@@ -392,7 +391,7 @@ def test_zoomed_in_every_point_is_drawn(plot, qtbot):
 
 @pytest.fixture
 def two_scales(qtbot):
-    plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")], right_title="%")
+    plot = CurvePlot("Two scales", [CE, Series("acc", "Accuracy", "#E69F00", axis="right")])
     qtbot.addWidget(plot)
     plot.resize(400, 240)
     plot.show()

@@ -52,8 +52,7 @@ def sizes(plot):
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_axes_follow_the_size_of_text(session, large, qtbot, kind):
-    plot = MAKERS[kind]()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(MAKERS[kind]())
     plot.show()
     assert sizes(plot) == {theme.text_px(theme.CAPTION_PX)} != {theme.CAPTION_PX}
     session.theme.set_text_size(100)
@@ -63,15 +62,13 @@ def test_axes_follow_the_size_of_text(session, large, qtbot, kind):
 
 
 def test_the_axis_below_a_plot_has_room_for_larger_text(large, qtbot):
-    plot = MAKERS["curves"]()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(MAKERS["curves"]())
     assert axis_of(plot, "bottom").minimumHeight() >= 1.5 * BOTTOM_PX
     assert plot.canvas.minimumHeight() >= 1.5 * LEAST_PX
 
 
 def test_a_painted_plot_grows_as_a_whole(session, large, qtbot):
-    plot = LinesPlot("Effective rank", "epoch")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(LinesPlot("Effective rank", "epoch"))
     plot.show_lines([Line("this run", np.arange(3), np.arange(3.0), "#D55E00")])
     with qtbot.waitExposed(plot):
         plot.show()
@@ -124,11 +121,7 @@ def parts(panel):
 @pytest.mark.parametrize("percent", [100, 150])
 def test_no_legend_and_no_axis_is_cut(session, large, qtbot, kind, percent):
     session.theme.set_text_size(percent)
-    panel = filled(kind)
-    qtbot.addWidget(panel)
-    panel.resize(*TABS[0])
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = qtbot.shown(filled(kind), *TABS[0])
     for size in TABS:
         panel.resize(*size)
         qtbot.deliver()
@@ -145,11 +138,7 @@ def test_no_legend_and_no_axis_is_cut(session, large, qtbot, kind, percent):
 def test_the_frame_of_the_focus_covers_no_words_of_a_plot(session, large, qtbot, percent):
     session.theme.set_text_size(percent)
     loss, norm = Series("loss", "Loss", "#0072B2"), Series("norm", "Gradient norm", "#D55E00", axis="right")
-    plot = CurvePlot("Batch loss", [loss, norm], "steps, jpg", "loss, nats", "gradient norm")
-    qtbot.addWidget(plot)
-    plot.resize(420, 260)
-    with qtbot.waitExposed(plot):
-        plot.show()
+    plot = qtbot.shown(CurvePlot("Batch loss", [loss, norm], "steps, jpg"), 420, 260)
     plot.replace("loss", range(100), np.linspace(0.0, 1.0, 100))
     plot.replace("norm", range(100), np.linspace(0.0, 1.0, 100))
     plot.redraw()
@@ -197,10 +186,7 @@ def test_part_of_a_column_scrolls_only_where_it_has_no_room(qtbot):
     in_column(*(QPushButton(f"Choice {number}") for number in range(12)), on=choices)
     part = ScrolledPart(choices)
     in_column(part, QPushButton("Export"), 1, on=column)
-    qtbot.addWidget(column)
-    column.resize(200, 800)
-    with qtbot.waitExposed(column):
-        column.show()
+    qtbot.shown(column, 200, 800)
     assert part.height() == choices.sizeHint().height()
     assert part.verticalScrollBar().maximum() == 0
     column.resize(200, 150)
@@ -209,8 +195,7 @@ def test_part_of_a_column_scrolls_only_where_it_has_no_room(qtbot):
 
 def test_the_columns_of_a_table_follow_its_width(qtbot):
     model = WordTable()
-    view = table_view(model, "Queries")
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(table_view(model, "Queries"))
     model.show(["Query", "Class"], [["a/long/name.png", "bee"]])
     view.resize(120, 100)
     with qtbot.waitExposed(view):

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget, QWidgetAction
+from PySide6.QtWidgets import QMenu, QToolButton, QWidgetAction
 
 from workbench.ui.models.run_list import COLUMNS, FILTERS, GROUPINGS, ORDERS, Arrangement
 from workbench.ui.preferences import Preferences
@@ -26,8 +26,8 @@ class ArrangeButton(QToolButton):
     changed = Signal(object)  # Arrangement
     settings_asked = Signal()  # the settings by which runs can be grouped: `offer_settings` answers
 
-    def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__()
         self._preferences = preferences
         self.setIcon(icon("funnel", "muted"))
         self.setAccessibleName("Sort, group and filter runs")

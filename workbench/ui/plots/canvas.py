@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPixmap
-from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QLabel
 
 from workbench.ui.plots.free_place import Points, free_place
 from workbench.ui.plots.items import Behind, Line, Reach, Series, Zero, dress_axes, number_axes
@@ -35,9 +35,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     pointed = Signal(object)  # the step under the pointer (float), or None once the pointer has left
     follows_room = False  # whether it requests no more than its minimum height
 
-    def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, series: Sequence[Series], x_title: str) -> None:
         view = SteadyView(enableMenu=False)  # pyqtgraph's own menu takes a sixth of the time of making a plot
-        super().__init__(parent, axisItems=number_axes("right", whole=True), viewBox=view, enableMenu=False)
+        super().__init__(axisItems=number_axes("right", whole=True), viewBox=view, enableMenu=False)
         self.item = self.getPlotItem()
         self.item.hideAxis("right")  # until a series uses it
         self.item.hideButtons()
@@ -160,12 +160,6 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.getAxis(side).setVisible(shown)
         if self._right is not None:
             self.item.getAxis("right").setVisible(right)
-
-    def name_axes(self, left: str, right: str = "") -> None:
-        """Set the title of the left axis, and of the right one unless `right` is empty."""
-        self.item.setLabel("left", left or None)
-        if right:
-            self.item.setLabel("right", right)
 
     def show_rings(self, rings: Sequence[Ring]) -> None:
         """Draw rings with their letters, and no others."""

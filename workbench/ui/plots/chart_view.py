@@ -40,8 +40,8 @@ class Drawn(pg.PlotWidget):
 class ChartView(RenderedPlot):
     """Title, picture, note; the pointer's wheel zooms, a double-click shows all."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str) -> None:
+        super().__init__()
         self.title = title
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QVBoxLayout
 
 from workbench.comparing.curves.smoothing import exponential_mean
 from workbench.ui.plots.canvas import PlotCanvas, ReadOut
@@ -46,9 +46,6 @@ class CurvePlot(RenderedPlot):
         title: name of the quantity, with its unit.
         series: the curves, in the order of the legend.
         x_title: quantity on the bottom axis: "step", "epoch".
-        right_title: title of the right axis, if a series uses it.
-        smoothing: initial weight of the exponential mean, 0 to 0.99; 0 is no smoothing. Curves of fewer than SMOOTHED
-            points are drawn as they are.
         log_if_steep: use a logarithmic scale, until the user chooses one, once the largest value shown is above 1000
             times the median, which hides the others on a linear scale.
         log_button: show a button for the logarithmic scale, besides the command in the menu.
@@ -62,22 +59,18 @@ class CurvePlot(RenderedPlot):
         title: str,
         series: Sequence[Series],
         x_title: str = "step",
-        left_title: str = "",
-        right_title: str = "",
-        smoothing: float = 0.0,
         log_if_steep: bool = False,
         log_button: bool = False,
         compared: tuple[str, str] | None = None,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.title, self.x_title = title, x_title
         self.counts = x_title  # the unit of the stored x values
         self._across: Callable[[np.ndarray], np.ndarray] | None = None  # where they are drawn; None: as stored
         self._best: float | None = None
         self.series = list(series)
         self.curves = {entry.name: Curve() for entry in series}
-        self.log, self.smoothing = False, smoothing
+        self.log, self.smoothing = False, 0.0
         self._log_if_steep, self._log_by_itself = log_if_steep, False
         self._compared = compared
         self._marks: list[tuple[float, str]] = []
@@ -86,16 +79,15 @@ class CurvePlot(RenderedPlot):
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
-        self._build(left_title, right_title, log_button)
+        self._build(log_button)
         for entry in self.series:
             self.legend[entry.name].setChecked(not entry.hidden)
         self._apply_theme()
 
-    def _build(self, left_title: str, right_title: str, log_button: bool) -> None:
+    def _build(self, log_button: bool) -> None:
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)
         self.canvas = PlotCanvas(self.series, self.x_title)
-        self.canvas.name_axes(left_title, right_title)
         self.canvas.pointed.connect(self.show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
         self.canvas.full_size_asked.connect(self.full_size_asked)
@@ -104,7 +96,7 @@ class CurvePlot(RenderedPlot):
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
         self._title = ElidedLabel(self.title, "strong")
-        self.menu = PlotMenu(self, self.smoothing)
+        self.menu = PlotMenu(self)
         self.log_action, self.smoother = self.menu.log, self.menu.smoother
         self._more = icon_button("dots-three", f"Menu of {self.title}")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -295,7 +287,10 @@ class CurvePlot(RenderedPlot):
         return scale
 
     def set_smoothing(self, weight: float) -> None:
-        """Draw the debiased exponential mean with this weight of the past over the faint raw curve; 0 draws none."""
+        """Draw the debiased exponential mean with this weight of the past over the faint raw curve; 0 draws none.
+
+        Curves of fewer than SMOOTHED points are drawn as they are.
+        """
         self.smoothing = weight
         self.smoother.show_weight(weight)
         self._ask_redraw()

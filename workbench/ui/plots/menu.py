@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 class PlotMenu(QMenu):
     """Commands for the scale and smoothing of `plot`, and to copy, save or tabulate it."""
 
-    def __init__(self, plot: "CurvePlot", smoothing: float) -> None:
+    def __init__(self, plot: "CurvePlot") -> None:
         super().__init__(plot)
         self.log = self.addAction("Log scale")
         self.log.setIconText("Log")
         self.log.setCheckable(True)
         self.log.toggled.connect(plot.set_log)
-        self.smoother = SmoothingSlider(smoothing)
+        self.smoother = SmoothingSlider(plot.smoothing)
         self.smoother.chosen.connect(plot.set_smoothing)
         holder = QWidgetAction(self)
         holder.setDefaultWidget(self.smoother)

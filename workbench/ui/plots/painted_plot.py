@@ -101,8 +101,8 @@ class PaintedPlot(SavedPlot):
         role: how the title is written, a role of the style sheet.
     """
 
-    def __init__(self, title: str, parent: QWidget | None = None, role: str = "strong") -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, role: str = "strong") -> None:
+        super().__init__()
         self.setProperty("card", "true")
         self.picture = Picture(self)
         self.picture.installEventFilter(self)

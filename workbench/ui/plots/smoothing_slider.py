@@ -15,8 +15,8 @@ class SmoothingSlider(QWidget):
 
     chosen = Signal(float)
 
-    def __init__(self, weight: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, weight: float) -> None:
+        super().__init__()
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setMaximum(MOST)
         self.slider.setFixedWidth(WIDTH)

@@ -66,8 +66,8 @@ class CurveNumbers:
 class CurveTable(QAbstractTableModel):
     """Shows the numbers of a plot with 4 digits."""
 
-    def __init__(self, numbers: CurveNumbers, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, numbers: CurveNumbers) -> None:
+        super().__init__()
         self.numbers = numbers
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:

@@ -17,8 +17,8 @@ class FixedLine(QWidget):
 
     left_out = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.changes: dict[str, Any] = {}
         self._varied: frozenset[str] = frozenset()
         self.words = label("", wrap=True)

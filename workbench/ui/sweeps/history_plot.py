@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip
 
 from workbench.metric_names import metric_name
 from workbench.sweeps.history import Reached
@@ -27,10 +27,10 @@ class BestSoFarPlot(PaintedPlot):
 
     chosen = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._reached: Sequence[Reached] = ()
         self._metric = ""
-        super().__init__(TITLE, parent)
+        super().__init__(TITLE)
         self.picture.need_height(TALL)
         self.picture.setToolTip(HINT)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from workbench.metric_names import metric_name
 from workbench.numerals import percentage
@@ -27,10 +26,10 @@ TITLE = "Parameter importance"
 class ImportancePlot(PaintedPlot):
     """A bar for each parameter, the greatest share first; below, under a heading, those of only some settings."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._shown: Importance | None = None
         self._titles: Mapping[str, str] = {}
-        super().__init__(TITLE, parent)
+        super().__init__(TITLE)
         self.picture.setToolTip(plain_tip(f"{SOURCE}: the share of the variance that each parameter explains alone"))
 
     def show_importance(self, measured: Importance, titles: Mapping[str, str]) -> None:

@@ -26,8 +26,8 @@ class ImportanceTab(QWidget):
 
     wished = Signal(object)  # Wish, for Session.fulfil
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._process: AnalysisClient | None = None
         self._request: Request | None = None

@@ -20,8 +20,8 @@ class ParameterRow(QWidget):
     edited = Signal()
     removed = Signal(object)  # this row
 
-    def __init__(self, fields: dict[str, dict[str, Any]], field: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, fields: dict[str, dict[str, Any]], field: str) -> None:
+        super().__init__()
         self._fields = fields
         self.field = ChoiceEditor(list(fields), _titles(fields))
         self.field.setAccessibleName("Field of the parameter")

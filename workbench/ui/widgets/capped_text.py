@@ -4,7 +4,7 @@ from math import ceil
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy
 
 from workbench.ui.widgets.labels import label
 
@@ -17,8 +17,8 @@ class CappedText(QScrollArea):
         most: lines of text beyond which it scrolls.
     """
 
-    def __init__(self, role: str, most: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, role: str, most: int) -> None:
+        super().__init__()
         self._most = most
         self.said = label("", role, wrap=True)
         self.said.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)

@@ -26,8 +26,8 @@ class Chip(QFrame):
 
     removed = Signal()
 
-    def __init__(self, text: str, removable: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str, removable: bool = False) -> None:
+        super().__init__()
         self.setProperty("chip", "true")
         self.text = text
         row = in_row(label(text), on=self, margins=(8, 0, 4 if removable else 8, 0), spacing=4)

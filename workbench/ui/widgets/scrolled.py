@@ -19,8 +19,8 @@ class Scrolled(QScrollArea):
 class ScrolledPart(Scrolled):
     """Part of a column: as high as its content if there is room, otherwise it scrolls."""
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(content, parent)
+    def __init__(self, content: QWidget) -> None:
+        super().__init__(content)
         self._content = content
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -67,8 +67,8 @@ class Room(Scrolled):
 class ScrolledAcross(Room):
     """Parts side by side: as high as the area, and scrolled sideways where they need more width than it has."""
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(content, parent)
+    def __init__(self, content: QWidget) -> None:
+        super().__init__(content)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def minimumSizeHint(self) -> QSize:

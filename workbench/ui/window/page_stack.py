@@ -34,8 +34,8 @@ class PageStack(QStackedWidget):
     made = Signal(str, object)  # name, page
     shown = Signal(str)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._infos = {info.name: info for info in PAGES}
         self._pages: dict[str, QWidget] = {}

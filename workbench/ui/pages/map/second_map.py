@@ -42,8 +42,8 @@ class SecondMap(QWidget):
     hovered = Signal(object)  # id or None
     turned = Signal(float, float, bool)  # as that of MapCanvas
 
-    def __init__(self, session: Session, colours: PointColours, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, colours: PointColours) -> None:
+        super().__init__()
         self.session, self.colours = session, colours
         self.data: MapData | None = None
         self.maker, self._listing = MapMaker(session, self), Newest(session)

@@ -51,8 +51,8 @@ class SectionChoices(QWidget):
     reset = Signal()
     pressed = Signal(str)  # the key of a section that was clicked
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._template: Template | None = None
         self._building = False
         self.list = QListWidget()
@@ -180,8 +180,8 @@ class NumberChoices(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.metric_box, self.at_box = ElidedBox(), ElidedBox()
         column = in_column(label("Numbers", "section"), on=self, spacing=4)
         for words, box, name in (
@@ -231,8 +231,8 @@ class FormatChoices(QWidget):
     changed = Signal()
     paper_changed = Signal()
 
-    def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__()
         self._preferences = preferences
         chosen = preferences.text(KEPT_FORMATS, " ".join(AT_FIRST)).split()
         column = QVBoxLayout(self)

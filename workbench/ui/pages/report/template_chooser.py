@@ -36,10 +36,8 @@ class TemplateChooser(QWidget):
 
     shown = Signal()  # another template is to be shown
 
-    def __init__(
-        self, session: Session, arranged: Callable[[], Template | None], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, arranged: Callable[[], Template | None]) -> None:
+        super().__init__()
         self._session, self._arranged = session, arranged
         self._writes = InOrder(session, "Report template")
         self._templates = templates()

@@ -15,8 +15,8 @@ from workbench.ui.widgets.labels import ElidedLabel
 class WrittenFiles(QWidget):
     """Hidden until something was written."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._files: list[Path] = []
         self.names = ElidedLabel("", "right", Qt.TextElideMode.ElideMiddle)
         self.open_file = button("Open report", kind="quiet")

@@ -29,8 +29,8 @@ class RetrievalViews(QTabWidget):
     classes_asked = Signal()  # the bars of the classes are to be shown beside the queries
     tags_asked = Signal()  # a table of tags is to be imported
 
-    def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, queries: QWidget) -> None:
+        super().__init__()
         self._session = session
         self.setObjectName("retrieval-views")
         self.setDocumentMode(True)

@@ -27,8 +27,8 @@ class MethodPanel(QStackedWidget):
     step_chosen = Signal(int)
     wished = Signal(object)  # Wish, for Session.fulfil
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._steps: list[int] = []
         self._shown: int | None = None
         self._due = False  # whether the charts of that step are to be requested when the panel is visible

@@ -39,8 +39,8 @@ class OtherCurves(Scrolled):
     made = Signal(object)  # a CurvePlot that is new
     any_changed = Signal()  # `names` is no longer empty, or is again
 
-    def __init__(self, elsewhere: Callable[[str], bool], parent: QWidget | None = None) -> None:
-        super().__init__(QWidget(), parent)
+    def __init__(self, elsewhere: Callable[[str], bool]) -> None:
+        super().__init__(QWidget())
         self._elsewhere = elsewhere
         self.curves: dict[str, Points] = {}
         self._plots: dict[str, CurvePlot] = {}

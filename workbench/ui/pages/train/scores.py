@@ -35,8 +35,8 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class ScoresPanel(Scrolled):
     """Says what a run without training is of; the scores of a test stand beside those on its run's own test set."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(QWidget(), parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__(QWidget())
         self._session, self._reading = session, Newest(session)
         self._run: Run | None = None
         self._evaluation: Evaluation | None = None

@@ -1,6 +1,6 @@
 """Which evaluation of the shown run the whole window shows."""
 
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox
 
 from workbench.ui.state.session import Session
 
@@ -10,8 +10,8 @@ BEST = "★ best"
 class EpochChooser(QComboBox):
     """Epochs in order, the best marked. The best is followed while the run trains; any other stays as chosen."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._wanted = True
         self.setAccessibleName("Evaluation")

@@ -1,7 +1,5 @@
 """What a page of an evaluation shows without one: no run is selected, or the selected one has none, perhaps yet."""
 
-from PySide6.QtWidgets import QWidget
-
 from workbench.ui.state.session import Session
 from workbench.ui.widgets.card import EmptyHint
 
@@ -18,8 +16,8 @@ class EvaluationHint(EmptyHint):
         appears: a sentence on what the page shows.
     """
 
-    def __init__(self, session: Session, appears: str, parent: QWidget | None = None) -> None:
-        super().__init__(NOT_YET, f"{appears} {TRAIN}", "Go to Train", parent)
+    def __init__(self, session: Session, appears: str) -> None:
+        super().__init__(NOT_YET, f"{appears} {TRAIN}", "Go to Train")
         self._session, self._appears = session, appears
         self.pressed.connect(self._show_page)
         session.run_changed.connect(self._follow)

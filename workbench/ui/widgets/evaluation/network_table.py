@@ -27,8 +27,8 @@ class NetworkTable(QWidget):
 
     run_chosen = Signal(int)  # the row of this run was double-clicked, or Enter pressed on it
 
-    def __init__(self, title: str, most_rows: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, most_rows: int) -> None:
+        super().__init__()
         self._most_rows = most_rows
         self.title, self.table = label(title, "strong"), QTableWidget(0, len(HEAD))
         self.rest = ElidedLabel("", "muted")

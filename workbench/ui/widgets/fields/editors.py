@@ -56,10 +56,8 @@ class LineEditor(QLineEdit):
 
     edited = Signal()
 
-    def __init__(
-        self, kind: str, suggestions: Sequence[str] = (), offered: str = "", parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, kind: str, suggestions: Sequence[str] = (), offered: str = "") -> None:
+        super().__init__()
         self._kind = kind
         self.names = OfferedNames(offered, self) if offered else None
         self.setMinimumWidth(NARROW)
@@ -197,8 +195,8 @@ class TickEditor(QCheckBox):
 
     edited = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.clicked.connect(self._on_click)
 
     def value(self) -> Any:
@@ -218,8 +216,8 @@ class PathEditor(QWidget):
 
     edited = Signal()
 
-    def __init__(self, kind: str, recents: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, kind: str, recents: Sequence[str]) -> None:
+        super().__init__()
         self._kind = kind  # "folder", "file", "place": a folder or an archive, or "any": a folder or a file
         words = {"place": "folder or archive", "any": "folder or file"}.get(kind, kind)
         self._paths = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)

@@ -20,8 +20,8 @@ class Segments(QWidget):
 
     chosen = Signal(str)  # by the user
 
-    def __init__(self, name: str, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
         self.buttons = {value: button(title, kind="segment") for value, title in choices}
         self._group = QButtonGroup(self)
         for value, choice in self.buttons.items():

@@ -21,8 +21,8 @@ class LocateStrip(QWidget):
         loader: of the page's pictures.
     """
 
-    def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, loader: PictureLoader) -> None:
+        super().__init__()
         self._session, self._loader = session, loader
         self.words = label("Images are missing", "caption")
         self.locate = button("Locate…", "folder-open", "quiet")

@@ -19,8 +19,8 @@ class SharesBar(QWidget):
         height: px.
     """
 
-    def __init__(self, height: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, height: int) -> None:
+        super().__init__()
         self._parts: list[tuple[float, str]] = []
         self.setFixedHeight(height)
 

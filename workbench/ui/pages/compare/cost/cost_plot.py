@@ -9,7 +9,6 @@ import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
-from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import significant
 from workbench.ui.pages.compare.style.group_styles import GroupStyle
@@ -22,9 +21,9 @@ RUN_PX, MEAN_PX = 8, 14
 class CostPlot(StillPlot):
     """Small symbols for runs and a large one for the mean of each group; cost on the x axis, quality on the y axis."""
 
-    def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, x_title: str) -> None:
         self._groups: list[tuple[str, GroupStyle, list[tuple[float, float]]]] = []
-        super().__init__(title, parent)
+        super().__init__(title)
         self._name, self._titles = title, (x_title, "")
         self.plot.setLabel("bottom", x_title)
 

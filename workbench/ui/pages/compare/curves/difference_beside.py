@@ -25,8 +25,8 @@ class DifferenceBeside(QWidget):
         curves: the widget of the curves.
     """
 
-    def __init__(self, curves: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, curves: QWidget) -> None:
+        super().__init__()
         self._side = QWidget()
         inside = QWidget()
         self._row: QHBoxLayout = in_row((curves, 1), self._side, on=self, spacing=8)

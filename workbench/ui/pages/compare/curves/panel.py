@@ -41,8 +41,8 @@ class WithoutCurves(QWidget):
     queries_asked = Signal()
     trainers_asked = Signal()  # the runs that trained the tested networks are to be compared
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.difference, self.queries = button("Open Difference"), button("Open Queries")
         self.trainers = button("Compare the runs that trained")
         self.trainers.setToolTip("Tick the runs whose networks were tested, in place of their tests: they have curves")

@@ -38,8 +38,8 @@ class SeedCurves(QWidget):
 
     wished = Signal(object)  # Wish, for Session.fulfil
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.plot = CurvePlot("Curves", [], x_title="epoch", log_if_steep=True)
         self.plot.wished.connect(self.wished)
         self.smoother = SmoothingSlider(self.plot.smoothing)

@@ -7,7 +7,7 @@ from math import ceil, floor, isfinite, log10
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip
 
 from workbench.comparing.difference.forest import Forest, ForestRow, Tested, forest_table, in_numbers
 from workbench.comparing.grouping.groups import unlike_parts
@@ -74,8 +74,8 @@ class ForestPlot(PaintedPlot):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Difference from the baseline", parent)
+    def __init__(self) -> None:
+        super().__init__("Difference from the baseline")
         self._forest: Forest | None = None
         self._styles: Mapping[str, GroupStyle] = {}
         self._names: list[str] = []

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.statistics.intervals import Interval
 from workbench.numerals import significant
@@ -21,9 +20,9 @@ CAP = 0.12  # rows: half the height of the strokes at both limits
 class IntervalPlot(StillPlot):
     """One row for each interval, with a dot at its mean; the row over all seeds is the lowest, in bold."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._rows: list[tuple[str, Interval]] = []
-        super().__init__("Difference with 95% interval", parent)
+        super().__init__("Difference with 95% interval")
         self.plot.setMouseEnabled(x=True, y=False)
 
     def show_rows(self, rows: Sequence[tuple[str, Interval]], title: str) -> None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from workbench.fair.table import Comparison, Placed
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
@@ -32,8 +31,8 @@ class _Ranks:
 class RankLines(PaintedPlot):
     """A row for each method; above the rows, a bar over each group of methods no two of which differ."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Mean ranks", parent)
+    def __init__(self) -> None:
+        super().__init__("Mean ranks")
         self._placed: list[Placed] = []
         self._groups: list[tuple[int, int]] = []
 

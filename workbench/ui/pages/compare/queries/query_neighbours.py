@@ -65,8 +65,8 @@ class NearRow(QWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, loader: PictureLoader, asker: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, loader: PictureLoader, asker: str) -> None:
+        super().__init__()
         self._loader, self._asker = loader, asker
         self._near: list[Neighbour] = []
         self.title = ElidedLabel("", "strong")
@@ -137,8 +137,8 @@ class QueryNeighbours(QFrame):
 
     opened = Signal(int, object)
 
-    def __init__(self, session: Session, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, loader: PictureLoader) -> None:
+        super().__init__()
         self.setProperty("card", "true")
         self._session, self._loader = session, loader
         self._reading = Newest(session, one_at_a_time=True)

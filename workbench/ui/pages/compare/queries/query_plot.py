@@ -6,7 +6,6 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, queries_told
 from workbench.comparing.measures import is_share
@@ -28,11 +27,11 @@ class QueryPlot(StillPlot):
 
     picked = Signal(object)  # rows [n] of the comparison, all with the same two scores
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._scores = np.empty((0, 2))  # of the baseline and of the other group, as drawn
         self._ringed: int | None = None
         self._titles = ("baseline", "other")
-        super().__init__(TITLE, parent)
+        super().__init__(TITLE)
         self.plot.scene().sigMouseClicked.connect(self._click)
 
     def sizeHint(self) -> QSize:

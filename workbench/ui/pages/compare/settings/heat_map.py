@@ -5,7 +5,6 @@ from math import isfinite
 
 from PySide6.QtCore import QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
-from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
@@ -27,8 +26,8 @@ TWO_LINES = 34  # px: from this height of a cell on, n has a line of its own
 class HeatMapPlot(PaintedPlot):
     """Rows are the values of one setting, columns those of the other; a cell without runs is empty."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Heat map", parent)
+    def __init__(self) -> None:
+        super().__init__("Heat map")
         self._shown: HeatMap | None = None
         self._metric = ""
 

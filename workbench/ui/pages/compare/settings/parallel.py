@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip
 
 from workbench.comparing.settings_space import Axis, Lines
 from workbench.numerals import as_read
@@ -38,8 +38,8 @@ class ParallelPlot(PaintedPlot):
 
     brushed = Signal(list)  # run ids
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Parallel coordinates", parent)
+    def __init__(self) -> None:
+        super().__init__("Parallel coordinates")
         self.lines = Lines((), (), (), ())  # as shown
         self._looks: list[GroupStyle] = []
         self._brushes: dict[str, tuple[float, float]] = {}  # title of the axis -> low and high, 0..1

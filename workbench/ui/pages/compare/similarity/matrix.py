@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from PySide6.QtWidgets import QWidget
-
 from workbench.comparing.queries.similarity import Similarity
 from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.ui.pages.compare.settings.heat_map import HeatMapPlot
@@ -16,8 +14,8 @@ CKA, NEIGHBOURS = "CKA", "same neighbours %"
 class SimilarityPlot(HeatMapPlot):
     """A cell is the mean over the pairs of runs of two groups, n of them; an empty one has no pair."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.retitle("Similarity of embeddings")
 
     def show_similarity(self, of_groups: Similarity, names: Sequence[str], value: str) -> None:

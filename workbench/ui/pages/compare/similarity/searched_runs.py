@@ -54,8 +54,8 @@ class Question:
 class SearchedRuns(QWidget):
     """The table of a question and what its numbers are; a button where that takes minutes or runs are left out."""
 
-    def __init__(self, session: Session, question: Question, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, question: Question) -> None:
+        super().__init__()
         self._session, self.question = session, question
         self._overview: Overview | None = None
         self._reading = Newest(session)

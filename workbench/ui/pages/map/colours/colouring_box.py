@@ -1,7 +1,6 @@
 """The choice of what the points of a map are coloured by: fixed colourings, and the attributes of the data set."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
 
 from workbench.jobs.newest import Newest
 from workbench.names import visible
@@ -18,8 +17,8 @@ class ColouringBox(ElidedBox):
 
     chosen = Signal(str)  # a key of COLOURINGS, or OF_ATTRIBUTE and a name
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self._session = session
         self._dataset: int | None = None
         self._reading = Newest(session)

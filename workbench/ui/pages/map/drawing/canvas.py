@@ -4,7 +4,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QTransform
-from PySide6.QtWidgets import QGraphicsView, QWidget
+from PySide6.QtWidgets import QGraphicsView
 
 from workbench.ui.pages.map.drawing.class_names import AT_ONCE, ClassNames
 from workbench.ui.pages.map.drawing.contours import Contours
@@ -42,8 +42,8 @@ class MapCanvas(pg.GraphicsView):
     turned = Signal(float, float, bool)  # degrees of turn and tilt, whether the drag has ended
     resized = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         # Pictures, names and stars reach beyond the points, by which Qt would know what to paint: it cut them off.
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.FullViewportUpdate)
         self.box = MapBox()

@@ -19,8 +19,8 @@ GAP = 4  # px between the dot and its number
 class ScoreLine(QWidget):
     """Draws the scores of a timeline, each above the position of its epoch on the slider."""
 
-    def __init__(self, timeline: Timeline, slider: QSlider, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, timeline: Timeline, slider: QSlider) -> None:
+        super().__init__()
         self._timeline, self._slider = timeline, slider
         self.setFixedHeight(theme.text_px(TALL))
         self.setAccessibleName("MAP@R of each epoch")

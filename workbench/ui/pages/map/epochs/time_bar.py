@@ -35,10 +35,8 @@ class TimeBar(QWidget):
     cancelled = Signal()
     trails_toggled = Signal(bool)
 
-    def __init__(
-        self, timeline: Timeline, read_only: Callable[[], bool] = lambda: False, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, timeline: Timeline, read_only: Callable[[], bool] = lambda: False) -> None:
+        super().__init__()
         self.timeline, self._read_only = timeline, read_only
         self._clock = QElapsedTimer()
         self._clock.start()

@@ -23,8 +23,8 @@ class AxisEditor(QWidget):
 
     changed = Signal()
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self._classes: Named = ()
         self._images: Named = ()
         self._listed: Named = ()  # what the boxes of the ends hold

@@ -22,8 +22,8 @@ class ClassPanel(QWidget):
     class_chosen = Signal(int)  # label
     looked_at = Signal()
 
-    def __init__(self, rows: SortedRows, button: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, rows: SortedRows, button: QWidget) -> None:
+        super().__init__()
         self._rows = rows
         self.view = QTableView()
         self.view.setModel(rows)

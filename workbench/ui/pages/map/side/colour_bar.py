@@ -15,8 +15,8 @@ TICKS = 5
 class ColourBar(QWidget):
     """A bar of the steps of a scale, the highest at the top, with numbers beside it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._groups: Groups | None = None
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.setMaximumHeight(320)

@@ -78,8 +78,8 @@ class InspectorPanel(QStackedWidget):
 
     shown = Signal()  # emitted after the panel shows a change
 
-    def __init__(self, session: Session, hint: str = HINT, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, hint: str = HINT) -> None:
+        super().__init__()
         self.session, self._said_of_nothing = session, hint
         self.loader = shared_loader(session)
         self.sample: int | None = None

@@ -93,8 +93,8 @@ class Legend(QWidget):
     toggled = Signal(int)  # group to hide or show
     alone_asked = Signal(int)  # group to show alone
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.model = GroupModel(self)
         self._filtered = QSortFilterProxyModel(self)
         self._filtered.setSourceModel(self.model)

@@ -18,8 +18,8 @@ class LookControls(QWidget):
 
     changed = Signal(object)  # Look
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.proxies, self.names, self.pictures = QCheckBox(), QCheckBox("Class names"), QCheckBox("Thumbnails")
         self.contours = QCheckBox("Density contours")
         self.contours.setToolTip("Lines around the densest parts, which hold 10, 30, 50, 70 and 90% of the points")

@@ -34,8 +34,8 @@ class SideColumn(QFrame):
     In a page without room for a map beside it, it is shown while `opener` is pressed, which is hidden elsewhere.
     """
 
-    def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, classes: ClassTableOpener) -> None:
+        super().__init__()
         self._session = session
         self.opener = icon_button("list-bullets", "Legend, classes and selection")
         self.opener.setCheckable(True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton
 
 from workbench.numerals import percentage
 from workbench.ui.pages.map.model.map_model import Change, MapModel
@@ -21,8 +21,8 @@ TIP = (
 class DoubtsButton(QPushButton):
     """Shows how many groups of the map are doubtful; hidden if there are none."""
 
-    def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: MapModel) -> None:
+        super().__init__()
         self._model = model
         self.setProperty("kind", "quiet")
         self.setIcon(icon("warning", "warning"))

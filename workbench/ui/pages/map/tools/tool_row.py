@@ -15,8 +15,8 @@ GAP = 4  # px, for a separator
 class ToolRow(QWidget):
     """One button per action, with a gap for each separator. The window's menu shows the same actions."""
 
-    def __init__(self, actions: list[QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, actions: list[QAction]) -> None:
+        super().__init__()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from workbench.files.spreadsheet import pasted
 from workbench.names import visible
@@ -155,8 +155,8 @@ class Framed(QStyledItemDelegate):
 class MatrixView(WholeTable):
     """Shows all rows of a matrix; columns are as wide as their titles, within limits."""
 
-    def __init__(self, model: MatrixTable, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: MatrixTable) -> None:
+        super().__init__()
         self.setModel(model)
         self.setAccessibleName("Scores by the value of the query and of the searched images")
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)

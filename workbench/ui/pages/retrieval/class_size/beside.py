@@ -14,8 +14,8 @@ LEAST = 340  # px at 100% text that the plot has beside the table
 class PlotAndTable(QWidget):
     """The table shows all of its columns and rows; the plot has the rest."""
 
-    def __init__(self, plot: SizePlot, table: QTableView, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, plot: SizePlot, table: QTableView) -> None:
+        super().__init__()
         self._plot, self._table = plot, table
         self._row = in_row((plot, 1), table, on=self, spacing=GAP)
 

@@ -5,7 +5,6 @@ from math import isfinite
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import counted, percentage
 from workbench.results.by_class_size import COUNTED, MAP, TITLES, BySize
@@ -27,11 +26,11 @@ class SizePlot(PaintedPlot):
 
     picked = Signal(int)  # position of a group
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._measured: BySize | None = None
         self._metric, self._marked = MAP, -1
         self._drawn: list[np.ndarray] = []  # of each group, the positions of the classes that are drawn
-        super().__init__("Score by class size", parent)
+        super().__init__("Score by class size")
         self.picture.need_height(TALL)
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
 

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
-from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.ui.style import theme
 from workbench.ui.style.mirrored import mirrored
@@ -21,10 +21,8 @@ class BarList(QListView):
 
     picked = Signal(QModelIndex)
 
-    def __init__(
-        self, model: QAbstractItemModel, row: QStyledItemDelegate, name: str, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, model: QAbstractItemModel, row: QStyledItemDelegate, name: str) -> None:
+        super().__init__()
         self.setModel(model)
         self.setUniformItemSizes(True)
         row.setParent(self)

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QWidget,
 )
 
 from workbench.colours import class_colours
@@ -138,8 +137,8 @@ class ClassRow(QStyledItemDelegate):
 class ClassBars(QFrame):
     """Right side of the page: draws the classes of `browsing` and passes the chosen one to it."""
 
-    def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, browsing: Browsing) -> None:
+        super().__init__()
         self._browsing, self.listing = browsing, ClassListing()
         self.setProperty("card", "true")
         self._classes = ClassRows(self.listing, self)

@@ -108,8 +108,8 @@ class ConfusionBars(QWidget):
 
     all_asked = Signal()
 
-    def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, browsing: Browsing) -> None:
+        super().__init__()
         self._browsing = browsing
         self._drawn: FailedQueries | None = None
         self.rows = PairRows(self)

@@ -69,8 +69,8 @@ def most_confused(pairs: Sequence[ConfusedPair], what: str, most: int = MOST) ->
 class ConfusionTable(QAbstractTableModel):
     """Cells of a grid in an order of rows and an order of columns."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.grid = ConfusionGrid((), (), {}, 0)
         self.what = TIMES
         self._values = np.zeros((0, 0))
@@ -168,8 +168,8 @@ class ConfusionMatrix(QWidget):
 
     pair_chosen = Signal(object)  # ConfusedPair
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._pairs: list[ConfusedPair] = []
         self.model = ConfusionTable()
         self.what = QComboBox()

@@ -27,8 +27,8 @@ class MoreMethods(QWidget):
     asked = Signal(str)  # the name of a method
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._measured: dict[str, Any] | None = None
         self._working = ""  # the method that is being measured
         self.ways = QComboBox()

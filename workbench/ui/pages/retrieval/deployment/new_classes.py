@@ -36,9 +36,9 @@ USUAL = (
 class ShotsPlot(PaintedPlot):
     """The accuracy by the mean of each class and by the nearest image, for 1, 2, 5, 10 and 20 images of each class."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._measured: dict[str, Any] | None = None
-        super().__init__("Accuracy by stored images", parent)
+        super().__init__("Accuracy by stored images")
         self.picture.need_height(TALL)
 
     def show_shots(self, measured: dict[str, Any] | None) -> None:

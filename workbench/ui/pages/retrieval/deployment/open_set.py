@@ -105,10 +105,10 @@ def _written(value: float, is_share: bool) -> str:
 class OpenSetPlot(PaintedPlot):
     """DIR against FPIR on a logarithmic axis, by the nearest image and by the class mean."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._curve: list[float] = []
         self._point: dict[str, Any] | None = None
-        super().__init__("DIR by FPIR", parent)
+        super().__init__("DIR by FPIR")
         self.picture.need_height(TALL)
 
     def show_point(self, curve: list[float], point: dict[str, Any] | None) -> None:

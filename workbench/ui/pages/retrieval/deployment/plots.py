@@ -16,7 +16,6 @@ from PySide6.QtGui import (
     QPixmap,
     QPolygonF,
 )
-from PySide6.QtWidgets import QWidget
 
 from workbench.colours import BESIDE_THEM, OKABE_ITO
 from workbench.numerals import minus
@@ -96,10 +95,10 @@ class TradePlot(PaintedPlot):
 
     chosen = Signal(str)
 
-    def __init__(self, title: str, unit: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, unit: str) -> None:
         self._points: list[Point] = []
         self._unit, self._marked = unit, ""
-        super().__init__(title, parent)
+        super().__init__(title)
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
 
     def show_points(self, points: Sequence[Point]) -> None:
@@ -255,9 +254,9 @@ class TradePlot(PaintedPlot):
 class PairsPlot(PaintedPlot):
     """How similar pairs of one class and of two are, and the threshold with its interval."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._measured: dict[str, Any] | None = None
-        super().__init__("Similarity of pairs", parent)
+        super().__init__("Similarity of pairs")
 
     def show_threshold(self, measured: dict[str, Any] | None) -> None:
         """Show another threshold, as deploying.pairs.Limit in plain data; None empties the picture."""

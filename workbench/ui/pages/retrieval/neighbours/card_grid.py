@@ -23,8 +23,8 @@ class CardArea(QScrollArea):
     Otherwise they would be larger without it, and might need it then.
     """
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -50,10 +50,8 @@ class CardGrid(QWidget):
     chosen = Signal(object)  # sample id
     pair_asked = Signal(object)  # sample id: the query is to be shown beside it
 
-    def __init__(
-        self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None, *, paired: bool = True
-    ) -> None:  # fmt: skip
-        super().__init__(parent)
+    def __init__(self, loader: PictureLoader, asker: str, ahead: int, *, paired: bool = True) -> None:
+        super().__init__()
         self._loader, self._asker, self._paired = loader, asker, paired
         self._pool: list[NeighbourCard] = []
         self._used = 0

@@ -13,10 +13,8 @@ from workbench.workspace.rows import Neighbour
 class CardRow(QWidget):
     """A title and a CardGrid; hidden until something is shown. Args: as CardGrid."""
 
-    def __init__(
-        self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None, *, paired: bool = True
-    ) -> None:  # fmt: skip
-        super().__init__(parent)
+    def __init__(self, loader: PictureLoader, asker: str, ahead: int, *, paired: bool = True) -> None:
+        super().__init__()
         self.title = label("", "section", wrap=True)
         self.grid = CardGrid(loader, asker, ahead, paired=paired)
         self.stop, self.chosen = self.grid.stop, self.grid.chosen

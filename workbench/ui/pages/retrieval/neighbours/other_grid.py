@@ -1,7 +1,5 @@
 """The same query in another evaluation, of this run or of another: its neighbours beside those of the shown one."""
 
-from PySide6.QtWidgets import QWidget
-
 from workbench.numerals import minus, percentage, signed
 from workbench.results.search_methods import Answered
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea
@@ -17,8 +15,8 @@ SHOWN = 24  # neighbours; the first comparison makes all their cards
 class OtherGrid(CardArea):
     """The neighbours in the other evaluation; hidden until an evaluation is compared."""
 
-    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__("Nearest neighbours in the evaluation compared with, best first", parent)
+    def __init__(self, loader: PictureLoader) -> None:
+        super().__init__("Nearest neighbours in the evaluation compared with, best first")
         self.row = CardRow(loader, PLACE, 1, paired=False)  # with its own position in the order of Tab
         self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)

@@ -19,8 +19,8 @@ TIPS = {
 class QueryFacts(QWidget):
     """Four numbers, each below what it is; side by side where they have room."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.ap, self.first_hit, self.right, self.r = (Fact(name, whole=True) for name in TIPS)
         flow = FlowLayout(self, spacing=20)
         for fact, tip in zip((self.ap, self.first_hit, self.right, self.r), TIPS.values(), strict=True):

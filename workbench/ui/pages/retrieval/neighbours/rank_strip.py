@@ -48,8 +48,8 @@ class Lines(QWidget):
 class RankStrip(QWidget):
     """The strip with its title and the labels of its ends; hidden if the ranking is not known."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._lines = Lines()
         self.first, self.last = label("", "caption"), label("", "caption")
         head = in_row(label(TITLE, "strong"), (ElidedLabel(MEANING, "caption"), 1), spacing=8)

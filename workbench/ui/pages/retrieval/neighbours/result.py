@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 from workbench.results.explanations import Standing
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why
 from workbench.ui.pages.retrieval.neighbours.card_grid import CardArea, CardGrid
-from workbench.ui.pages.retrieval.neighbours.missed_row import MissedRow
+from workbench.ui.pages.retrieval.neighbours.card_row import CardRow
 from workbench.ui.pages.retrieval.neighbours.other_grid import OtherGrid
 from workbench.ui.pages.retrieval.neighbours.query_facts import QueryFacts
 from workbench.ui.pages.retrieval.neighbours.rank_strip import RankStrip
@@ -32,7 +32,7 @@ BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow
 NARROW = 480  # px of this part of the page at 100% text, below which it is
 LOW = 640  # px at 100% text: below this height two lists leave the large picture no room
 GRID_LEAST = 170  # px, minimum height: one row of cards
-AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
+AHEAD, MISSED_AHEAD = 48, 12  # cards made with the page: to make them when it is first shown would block the window
 PLACE = "neighbours"
 NEAR = "Nearest neighbours"
 MORE = "Copy this image, open its file"
@@ -50,8 +50,8 @@ class Result(QWidget):
     stepped = Signal(int)  # by how many queries of the list
     pair_asked = Signal(object)  # sample id of the neighbour to show beside the query; None: the first
 
-    def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, loader: PictureLoader) -> None:
+        super().__init__()
         self._loader = loader
         self._sample: int | None = None  # the query, unless it is an own image or words
         self._query = QPixmap()  # its picture, or that of an own image
@@ -103,7 +103,7 @@ class Result(QWidget):
         inside, whole = QWidget(), QWidget()
         in_column(Scrolled(whole), on=self)
         self.grid = CardGrid(self._loader, PLACE, AHEAD)
-        self.missed = MissedRow(self._loader)
+        self.missed = CardRow(self._loader, "missed neighbours", MISSED_AHEAD)
         self.area = CardArea("Nearest neighbours, best first")
         self.area.setWidget(inside)
         in_column(self.grid, self.missed, 1, on=inside, spacing=16)
@@ -195,7 +195,10 @@ class Result(QWidget):
         total = standing.missed if standing is not None else 0
         self.to_missed.setVisible(total > 0)
         self.to_missed.setText(f"{total:,} missed")
-        self.missed.show_missed(standing.near if standing is not None else [], total, beyond)
+        near = standing.near if standing is not None else []
+        limited = f", the nearest {len(near):,} of them" if len(near) < total else ""
+        self.missed.setVisible(total > 0)
+        self.missed.show_cards(f"Missed: {total:,} of its class behind rank {beyond:,}{limited}", near)
         self.strip.show_ranks(standing, r)
 
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:

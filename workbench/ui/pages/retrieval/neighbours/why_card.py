@@ -1,6 +1,6 @@
 """Why a query failed: the suspected cause as a title, and the evidence below it."""
 
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from workbench.ui.pages.retrieval.model.causes import NOTHING, Why
 from workbench.ui.widgets.boxes import in_column
@@ -13,8 +13,8 @@ LINES = 5  # of the evidence; a longer one scrolls
 class WhyCard(QFrame):
     """A card, with a coloured edge where a cause is suspected; hidden while there is nothing to say."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.title = label("", wrap=True)
         self.words = CappedText("", LINES)
         for part in (self.words, self.words.said):

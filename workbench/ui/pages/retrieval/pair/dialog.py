@@ -44,8 +44,8 @@ WORKING = "Computing… The Activity panel has its progress and Cancel."
 class Side(QWidget):
     """One of the two images with its name."""
 
-    def __init__(self, zoom: Zoom, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, zoom: Zoom, name: str) -> None:
+        super().__init__()
         self.title = ElidedLabel("", "strong", Qt.TextElideMode.ElideMiddle)
         self.picture = PairPicture(zoom)
         self.picture.setAccessibleName(name)

@@ -29,8 +29,8 @@ def heat_image(heat: np.ndarray, largest: float) -> QImage:
 class HeatScale(QWidget):
     """The scale of the colours, with the values of its ends."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._largest, self._kind = 0.0, ""
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(NAME)

@@ -41,8 +41,8 @@ class Zoom(QObject):
 class PairPicture(QWidget):
     """One image of the pair, with a layer of colours over it on request."""
 
-    def __init__(self, zoom: Zoom, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, zoom: Zoom) -> None:
+        super().__init__()
         self._zoom = zoom
         self._picture: QPixmap | None = None
         self._layer: QImage | None = None

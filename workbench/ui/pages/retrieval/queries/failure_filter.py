@@ -25,8 +25,8 @@ class FailureFilter(QWidget):
     left_out_asked = Signal(str)  # a tag
     search_asked = Signal()  # by the method that is compared with, or to cancel that
 
-    def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, browsing: Browsing) -> None:
+        super().__init__()
         self.browsing = browsing
         self._drawn: object = None  # what can be compared with, as it is in the chooser
         self._build()

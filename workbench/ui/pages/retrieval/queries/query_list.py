@@ -44,10 +44,8 @@ class QueryList(QWidget):
     selection_dropped = Signal()
     export_asked = Signal()
 
-    def __init__(
-        self, browsing: Browsing, loader: PictureLoader, saved: QWidget, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, browsing: Browsing, loader: PictureLoader, saved: QWidget) -> None:
+        super().__init__()
         self.browsing, self.saved = browsing, saved
         self._gains: Gains | None = None  # as they were last drawn
         self._marked = -1  # the row of the query, as it was last painted

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from workbench.names import visible
 from workbench.ui.pages.retrieval.queries.view_fields import Listed
@@ -30,9 +30,8 @@ class SavedViewsMenu(QToolButton):
 
     def __init__(
         self, session: Session, listed: Callable[[], Listed], choose: Callable[[SavedView], None],
-        parent: QWidget | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(parent)
+        super().__init__()
         self._session, self._listed, self._choose = session, listed, choose
         self._in_order = InOrder(session, "Saved views")
         self.views: list[SavedView] = []

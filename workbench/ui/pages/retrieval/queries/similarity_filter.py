@@ -24,8 +24,8 @@ class Histograms(QWidget):
 
     brushed = Signal(object)  # Range; None: a click without a drag
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._similarities: Similarities | None = None
         self._range: Range | None = None
         self._begun: float | None = None  # x in px where the drag began
@@ -97,8 +97,8 @@ class Histograms(QWidget):
 class SimilarityFilter(QWidget):
     """Draws the range of `browsing` and passes the user's range to it; a button shows and hides the histograms."""
 
-    def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, browsing: Browsing) -> None:
+        super().__init__()
         self._browsing = browsing
         self.unfold = button("Similarities", "caret-right", "quiet")
         self.unfold.setCheckable(True)

@@ -4,7 +4,6 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPixmap, QPolygonF
-from PySide6.QtWidgets import QWidget
 
 from workbench.colours import BESIDE_THEM, NEUTRAL, OF_RUNS
 from workbench.numerals import percentage
@@ -47,10 +46,10 @@ class StrengthPlot(PaintedPlot):
 
     chosen = Signal(str)  # the name of a change
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._measured: dict[str, Any] | None = None
         self._metric, self._marked = "MAP@R", ""
-        super().__init__("Scores by strength", parent)
+        super().__init__("Scores by strength")
         self.picture.mousePressEvent = self._pressed  # type: ignore[method-assign]
 
     def show_measured(self, measured: dict[str, Any] | None, metric: str) -> None:

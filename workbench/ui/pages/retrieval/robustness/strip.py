@@ -23,8 +23,8 @@ class Strip(QWidget):
 
     another = Signal()  # query, please
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._images: list[np.ndarray] = []
         self.title = ElidedLabel("", "strong")
         self.next = button("Another query", "arrow-right")

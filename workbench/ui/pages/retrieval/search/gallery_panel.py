@@ -85,8 +85,8 @@ class GalleryPanel(QWidget):
 
     shown = Signal()  # neighbours were drawn
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self._item: ActivityItem | None = None  # for the index that is being built
         self.model = GallerySearch(GalleryProcesses(session, self._follow), self._draw)

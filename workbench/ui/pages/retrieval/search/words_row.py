@@ -21,8 +21,8 @@ LINES = 3  # of text that are seen at once
 class WordsRow(QWidget):
     """Draws a WordSearch; hidden until it is asked for."""
 
-    def __init__(self, session: Session, show: Callable[[TextAnswer], None], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, show: Callable[[TextAnswer], None]) -> None:
+        super().__init__()
         self.session = session
         self.model = WordSearch(session, show, self._draw)
         self.text = QPlainTextEdit(placeholderText="A red car seen from the front\nOne search per line")

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QWidget
+from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton
 
 from workbench.names import visible
 from workbench.ui.style import theme
@@ -22,8 +22,8 @@ class AnswerButton(QPushButton):
         kind: "primary" or empty.
     """
 
-    def __init__(self, key: str, answer: str, meaning: str, kind: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, key: str, answer: str, meaning: str, kind: str = "") -> None:
+        super().__init__()
         self._key, self._longest = key, ""
         self.answer, self.meaning = answer, meaning
         if kind:

@@ -40,8 +40,8 @@ class ClickedPicture(QLabel):
 
     clicked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip("Click to show it beside the suspect, enlarged.")
 

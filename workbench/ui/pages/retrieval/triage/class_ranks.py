@@ -16,8 +16,8 @@ MOST_NAME = 120  # px at 100% text; a longer name is shortened
 class ClassRanks(QWidget):
     """Two strips under a title; hidden where there is nothing to show."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.meaning = ElidedLabel("", "caption")
         self.names = [ElidedLabel("", "", Qt.TextElideMode.ElideMiddle) for _ in range(2)]
         self.strips = [Lines(role) for role in (SUGGESTED, OWN)]

@@ -2,7 +2,6 @@
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import percentage
 from workbench.results.label_overlay import Precision
@@ -22,10 +21,10 @@ SHARES = (0.0, 0.5, 1.0)
 class PrecisionPlot(PaintedPlot):
     """Draws the share of wrong labels among the answers so far, from the first answer to the last."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._path: list[Precision] = []
         self._suspects = 0
-        super().__init__("Precision", parent, role="section")
+        super().__init__("Precision", role="section")
         self.picture.need_height(TALL)
 
     def show_path(self, path: list[Precision], suspects: int) -> None:

@@ -40,8 +40,8 @@ class NearDuplicatesTab(QWidget):
     cancel_asked = Signal()
     shown = Signal(int)  # how many pairs there are in all
 
-    def __init__(self, images: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, images: int) -> None:
+        super().__init__()
         self.said = label(OFFER.format(images=counted(images, "image")), "muted", wrap=True)
         self.look, self.cancel = QPushButton("Look for near-duplicates"), QPushButton("Cancel")
         self.look.clicked.connect(self._ask)

@@ -19,8 +19,8 @@ class DataStrip(QWidget):
 
     asked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setMinimumHeight(SIDE)  # also without images: what is below does not move when they come
         self.samples = Pictures([f"Training image {number}" for number in range(1, SAMPLES + 1)], one_line=True)
         self.look = button(LOOK, "image", kind="quiet")

@@ -19,8 +19,8 @@ class Contents(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Contents of the form")
         self.lines: dict[str, QPushButton] = {}
         self._column = in_column(1, on=self, spacing=0)

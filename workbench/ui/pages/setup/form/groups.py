@@ -46,8 +46,8 @@ class FormGroups(QScrollArea):
     heading_seen = Signal(str)  # the heading whose fields are at the top now is another one
     rows_made = Signal()  # Qt has put them at the end of the window's focus chain
 
-    def __init__(self, recents: list[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, recents: list[str]) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -20,8 +20,8 @@ class Families(QWidget):
 
     asked = Signal(str)  # the losses of this family
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Families of losses")
         self._counts: dict[str, int] = {}
         self._flow = FlowLayout(self, spacing=4)
@@ -67,8 +67,8 @@ class Families(QWidget):
 class NeedsLine(QWidget):
     """What a loss needs, with a tick or a cross each."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._needs: list[Need] = []
         self._flow = FlowLayout(self, spacing=6)
 

@@ -15,8 +15,8 @@ TRAIN, TEST = "#0072B2", "#56B4E9"
 class SplitBar(QWidget):
     """Hidden until the halves are known; its space is reserved."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.bar = SharesBar(HEIGHT)
         self.train, self.test = label(" ", "caption"), label(" ", "caption")  # a blank has the height of a line
         in_column(self.bar, in_lines(self.train, self.test, spacing=16), on=self, spacing=2)

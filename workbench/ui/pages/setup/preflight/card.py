@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QProgressBar, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QProgressBar
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
@@ -54,8 +54,8 @@ class PreflightCard(Card):
     known = Signal(object)  # Preflight that is shown now; None once nothing is known
     changed = Signal(object)  # InShort of what is shown now
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Preflight", parent)
+    def __init__(self) -> None:
+        super().__init__("Preflight")
         self._room = 0  # px of width
         self._memory = NO_VALUE  # in short
         self.body.setContentsMargins(12, 8, 12, 12)

@@ -5,7 +5,7 @@ from math import inf, isfinite, log10
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip
 
 from workbench.numerals import significant
 from workbench.running.facts.rate_curve import Suggestion, in_words, rounded
@@ -38,12 +38,12 @@ class RatePlot(PaintedPlot):
 
     moved = Signal(float)  # the rate that the user chose
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._ends = (1e-6, 1.0)
         self._rates, self._losses, self._smooth = list[float](), list[float](), list[float]()
         self._suggestion: Suggestion | None = None
         self.chosen: float | None = None
-        super().__init__(TITLE, parent)
+        super().__init__(TITLE)
         self.picture.need_height(TALL)
         self.picture.installEventFilter(self)
         self.refresh()

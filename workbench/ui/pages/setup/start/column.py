@@ -19,8 +19,8 @@ COPY = "Copy command"
 class StartColumn(QWidget):
     """Draws a verdict; the page connects the buttons."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.card = PreflightCard()
         self.trouble = label("", "error", wrap=True)
         self.mend = button("", kind="primary")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, Signal
-from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QToolButton
 
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.pages.train.curves.wide_table import ROW_PX, WideTable
@@ -34,10 +34,8 @@ class EvaluationTable(QFrame):
     full_size_asked = Signal()  # of the card
     wished = Signal(object)  # Wish, for Session.fulfil
 
-    def __init__(
-        self, preferences: Preferences, accuracy_at: Callable[[int], float | None], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, preferences: Preferences, accuracy_at: Callable[[int], float | None]) -> None:
+        super().__init__()
         self._preferences = preferences
         self.unfold = button("Evaluations", "caret-right", kind="quiet")
         self.unfold.setCheckable(True)

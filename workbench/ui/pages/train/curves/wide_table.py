@@ -4,7 +4,7 @@ from itertools import accumulate
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView
 
 from workbench.ui.pages.train.curves.epoch_table import EpochTable
 from workbench.ui.style import theme
@@ -23,8 +23,8 @@ class WideTable(QTableView):
 
     left_out_changed = Signal()
 
-    def __init__(self, model: EpochTable, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: EpochTable, name: str) -> None:
+        super().__init__()
         self.card = False
         self.left_out: list[str] = []  # titles of the columns that have no room in the card
         self._epochs = model

@@ -15,8 +15,8 @@ NOTHING = "This run has too few points for a sentence about its curves."
 class Findings(QScrollArea):
     """Shows sentences, one below the other."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("What this shows")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -1,7 +1,7 @@
 """One alarm of the Geometry tab."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout
 
 from workbench.evaluation.health import DEAD_ONES, OK, Alarm
 from workbench.ui.widgets.buttons import button
@@ -20,8 +20,8 @@ class AlarmCard(QFrame):
 
     asked = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("card", "true")
         self.title, self.words = label("", "strong", wrap=True), label("", "caption", wrap=True)
         column = QVBoxLayout(self)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import minus, signed
 from workbench.ui.pages.train.geometry.axes import STAR
@@ -28,13 +27,13 @@ MOST_CLASSES = 20  # rows of the heat map: the worst
 class ClassesPlot(PaintedPlot):
     """MAP@R of each class over the epochs, the worst first; classes that fall while the mean rises are marked."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._epochs: list[int] = []
         self._names: list[str] = []
         self._table = np.empty((0, 0))
         self._falling: set[str] = set()
         self._shown: int | None = None
-        super().__init__("MAP@R of each class, %", parent)
+        super().__init__("MAP@R of each class, %")
         self.picture.need_height(LEAST_PX)
 
     def show_classes(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import significant
 from workbench.ui.pages.train.geometry.axes import (
@@ -52,14 +51,12 @@ class LinesPlot(PaintedPlot):
         x_title, y_title: of the axes. log: whether the left axis is logarithmic.
     """
 
-    def __init__(
-        self, title: str, x_title: str, y_title: str = "", log: bool = False, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, title: str, x_title: str, y_title: str = "", log: bool = False) -> None:
         self._lines: list[Line] = []
         self._limit: tuple[float, str] | None = None
         self._marked: float | None = None
         self._x_title, self._y_title, self._log = x_title, y_title, log
-        super().__init__(title, parent)
+        super().__init__(title)
 
     def show_lines(
         self, lines: Sequence[Line], limit: tuple[float, str] | None = None, marked: float | None = None

@@ -50,8 +50,8 @@ class GeometryPanel(QStackedWidget):
 
     changed = Signal()  # other evaluations are shown, or none
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session) -> None:
+        super().__init__()
         self.session = session
         self.watched: Watched | None = None
         self._seen = NOTHING  # what is shown

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
-from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.train.geometry.axes import (
     BOTTOM,
@@ -30,10 +29,10 @@ OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 class RidgePlot(PaintedPlot):
     """Histograms of the cosines of pairs, one row an epoch: of one class and of two."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._hills: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
         self._best: int | None = None
-        super().__init__("Similarity of pairs, one row per epoch", parent)
+        super().__init__("Similarity of pairs, one row per epoch")
 
     def show_hills(self, hills: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]], best: int | None) -> None:
         """Show other histograms: (epoch, edges [b + 1], positives [b], negatives [b]) by epoch, and the best epoch."""

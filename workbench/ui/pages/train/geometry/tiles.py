@@ -15,8 +15,8 @@ from workbench.ui.widgets.numbers.tile import Tile
 class GeometryTiles(QWidget):
     """MAP@R, effective rank, mean norm, margin to the nearest foreign image, overlap and largest hub."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.score, self.rank = Tile("MAP@R", SERIES["MAP@R"]), Tile("Effective rank", OKABE_ITO[1])
         self.norm, self.margin = Tile("Mean norm", OKABE_ITO[2]), Tile("Nearest other class", OKABE_ITO[4])
         self.overlap, self.hub = Tile("Overlap", OKABE_ITO[3]), Tile("Largest hub", OKABE_ITO[0])

@@ -1,7 +1,6 @@
 """The variance of each dimension of the embeddings, with those that are dead."""
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
 
 from workbench.evaluation.health import DEAD, dead_dimensions
 from workbench.numerals import significant
@@ -18,9 +17,9 @@ HEAD = ["dimension, from 0", "variance", "variance / mean", "dead"]
 class VariancePlot(LinesPlot):
     """A point for each dimension over its number, counted from 0 as in the stored embeddings."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._variances, self._dead = np.empty(0), np.empty(0, np.int64)
-        super().__init__("Dead dimensions", HEAD[0], HEAD[2], log=True, parent=parent)
+        super().__init__("Dead dimensions", HEAD[0], HEAD[2], log=True)
 
     def show_variances(self, variances: np.ndarray) -> None:
         """Show the variances [d] of one evaluation."""

@@ -49,8 +49,8 @@ class RunHeader(QWidget):
     page_chosen = Signal(str)  # one of LEADS_ON
     focus_left = Signal()  # the button that had the focus cannot be pressed any more
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.name = ElidedLabel("", "title", Qt.TextElideMode.ElideMiddle)
         self.state_icon = IconLabel()
         self.state = ElidedLabel("", "muted")

@@ -25,8 +25,8 @@ class Tiles(QWidget):
     speed.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.score, self.recall = Tile("Best MAP@R ★", SERIES["MAP@R"]), Tile("R@1", SERIES["recall@1"])
         self.loss, self.time = Tile("Loss of a batch", SERIES["ce"]), Tile("Time left")
         self.speed, self.memory = Tile("Speed"), Tile("Peak memory")

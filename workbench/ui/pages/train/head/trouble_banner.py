@@ -1,7 +1,7 @@
 """The banner of a run that waits for an answer."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from workbench.ui.pages.train.head.run_header import ELSEWHERE
 from workbench.ui.widgets.buttons import button
@@ -15,8 +15,8 @@ class TroubleBanner(QFrame):
     stop_and_keep = Signal()
     discard = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("messageBar")
         self.setProperty("kind", "problem")
         self.setAccessibleName("The run waits for you")

@@ -24,10 +24,8 @@ class CurveOptions(QWidget):
         plots: gives all plots that there are.
     """
 
-    def __init__(
-        self, preferences: Preferences, plots: Callable[[], Iterable[CurvePlot]], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, preferences: Preferences, plots: Callable[[], Iterable[CurvePlot]]) -> None:
+        super().__init__()
         self._preferences, self._plots = preferences, plots
         self._steps = StepAxis()
         self.smoother = SmoothingSlider(AT_FIRST)

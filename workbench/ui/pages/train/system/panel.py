@@ -44,8 +44,8 @@ class SystemPanel(Scrolled):
     wished = Signal(object)  # Wish, for Session.fulfil
     made = Signal(object)  # a CurvePlot that is new
 
-    def __init__(self, machine: QWidget | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(QWidget(), parent)
+    def __init__(self, machine: QWidget | None = None) -> None:
+        super().__init__(QWidget())
         self.curves = {name: Curve() for chart in CHARTS for name, *_ in chart.curves}  # as stored
         self._limits: dict[str, float] = {}
         self._charts: dict[str, CurvePlot] = {}  # by title
