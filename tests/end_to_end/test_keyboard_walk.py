@@ -25,11 +25,7 @@ def window(qtbot, tmp_path, monkeypatch):
     session = Session(Workspace(tmp_path / "space", create=True))
     session.set_catalog(catalog.current())
     session.theme.apply()
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1280, 720)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(MainWindow(session), 1280, 720)
     made.activateWindow()
     strays = Strays(made)
     QApplication.instance().installEventFilter(strays)

@@ -38,8 +38,7 @@ def status_of(session, run_id):
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_path):
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     window.resize(1280, 720)
     window.show()
 
@@ -97,8 +96,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
 @pytest.mark.slow  # tests/ui/test_train.py watches runs of another program every time
 @pytest.mark.qt_log_ignore("propagateSizeHints")
 def test_a_run_of_another_process_is_followed_live(qtbot, session, tmp_path):
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     window.show()
     arrived: list[tuple[str, int, float]] = []
     session.scalars_arrived.connect(arrived.extend)

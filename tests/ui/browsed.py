@@ -11,11 +11,7 @@ def at_rest(qtbot, page):
 
 def open_page(qtbot, session, size=(880, 700)):
     """A page on the session, shown and at rest."""
-    page = RetrievalPage(session)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = qtbot.shown(RetrievalPage(session), *size)
     at_rest(qtbot, page)
     return page
 

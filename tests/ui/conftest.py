@@ -279,8 +279,7 @@ def in_a_thread(monkeypatch):
 @pytest.fixture
 def actions(qtbot, session):
     """What can be done with runs, without a window of the program."""
-    parent = QWidget()
-    qtbot.addWidget(parent)
+    parent = qtbot.addWidget(QWidget())
     return RunActions(session, Commands(session.preferences, parent), parent)
 
 
@@ -295,8 +294,7 @@ def blank_set_up(monkeypatch):
 def window(qtbot, session):
     """The window of the program with the whole catalog."""
     session.set_catalog(catalog.current())
-    made = MainWindow(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(MainWindow(session))
     made.show()
     return made
 

@@ -7,12 +7,7 @@ from workbench.ui.window.main_window import MainWindow
 
 def shown_window(qtbot, session):
     """The window, at the size of a common screen."""
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    window.resize(1440, 900)
-    with qtbot.waitExposed(window):
-        window.show()
-    return window
+    return qtbot.shown(MainWindow(session), 1440, 900)
 
 
 def started(session: Session, config: RunConfig) -> int:

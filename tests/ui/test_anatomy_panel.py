@@ -18,8 +18,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 @pytest.fixture
 def panel(qtbot):
-    made = AnatomyPanel(Preferences())
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(AnatomyPanel(Preferences()))
     made.resize(1000, 600)
     made.show()
     qtbot.waitUntil(lambda: len(made.parts.plots) == AT_FIRST)
@@ -28,8 +27,7 @@ def panel(qtbot):
 
 
 def test_the_plots_of_the_losses_are_made_once_the_panel_is_shown(qtbot):
-    panel = AnatomyPanel(Preferences())
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(AnatomyPanel(Preferences()))
     panel.add(of_losses("ce", "snca"))
     qtbot.deliver()
     assert panel.plots == (panel.bound, panel.information)

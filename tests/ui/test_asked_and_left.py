@@ -35,16 +35,13 @@ def actions(qtbot, session, window):
 @pytest.fixture
 def window(qtbot):
     """The window over which is asked."""
-    made = QFileDialog()
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(QFileDialog())
 
 
 @pytest.fixture
 def chooser(qtbot, session):
     """The templates of a report, of which one is the user's own."""
-    made = TemplateChooser(session, lambda: None)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(TemplateChooser(session, lambda: None))
     made.save_as("Mine")
     return made
 
@@ -115,8 +112,7 @@ def test_no_run_of_another_workspace_is_exported(session, window, config, open_o
 
 def test_no_run_of_another_workspace_is_reported(qtbot, session, config, open_other):
     session.show_run(session.workspace.create_run(config))
-    page = ReportPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ReportPage(session))
     page.show()
     qtbot.waitUntil(lambda: page.ready)
     page.runs_button.click()
@@ -184,8 +180,7 @@ def test_no_template_of_another_workspace_is_deleted_or_renamed(session, chooser
 
 
 def test_no_view_of_another_workspace_is_deleted(qtbot, session, tmp_path):
-    saved = SavedViewsMenu(session, dict, pytest.fail)
-    qtbot.addWidget(saved)
+    saved = qtbot.addWidget(SavedViewsMenu(session, dict, pytest.fail))
     saved.save_as("Mine")
     delete = "Delete “Mine”…"
     qtbot.waitUntil(lambda: delete in [action.text() for action in saved.menu().actions()])

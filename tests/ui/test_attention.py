@@ -36,8 +36,7 @@ def shown(session, monkeypatch):
 
 @pytest.fixture
 def window(shown, qtbot):
-    made = QWidget()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(QWidget())
     made.attention = Attention(shown.session, made)
     return made
 

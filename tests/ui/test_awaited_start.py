@@ -68,8 +68,7 @@ def checked(gate, monkeypatch):  # noqa: F811
 @pytest.fixture
 def page(session, qtbot, checked):
     session.set_catalog(CATALOG)
-    made = SetupPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SetupPage(session))
     made.resize(*SIZES["column"])
     made.show()
     yield made
@@ -153,8 +152,7 @@ def test_a_run_that_a_start_card_offers_is_shown_here_and_waits_for_the_check(pa
 
 def test_an_offered_start_that_comes_before_the_catalog_waits_for_that_too(session, qtbot, gate, checked, started):  # noqa: F811
     session.catalog = {}
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     page.show()
     session.start_offered.emit(RunConfig(name="Early"))
     session.set_catalog(CATALOG)

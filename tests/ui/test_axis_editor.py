@@ -16,8 +16,7 @@ def words(editor: AxisEditor) -> list[str]:
 
 
 def test_classes_are_listed_once_an_axis_has_ends(qtbot):
-    editor = AxisEditor("Across")
-    qtbot.addWidget(editor)
+    editor = qtbot.addWidget(AxisEditor("Across"))
     editor.offer(CLASSES, proxies=False)
     assert words(editor) == []  # of tens of thousands of classes this took 0.3 s on the window's thread
     choose_kind(editor, MEANS)
@@ -26,8 +25,7 @@ def test_classes_are_listed_once_an_axis_has_ends(qtbot):
 
 
 def test_chosen_ends_stay_while_a_component_is_shown(qtbot):
-    editor = AxisEditor("Across")
-    qtbot.addWidget(editor)
+    editor = qtbot.addWidget(AxisEditor("Across"))
     editor.offer(CLASSES, proxies=False)
     editor.show_direction(Direction(MEANS, 9, 4))
     choose_kind(editor, COMPONENT)

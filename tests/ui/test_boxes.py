@@ -9,9 +9,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 
 @pytest.fixture
 def page(qtbot):
-    made = QWidget()
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(QWidget())
 
 
 def test_parts_stand_in_their_order_with_stretch_and_alignment(page):

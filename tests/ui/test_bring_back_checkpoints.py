@@ -58,8 +58,7 @@ def asked(qtbot):
 def test_the_train_page_offers_it_beside_the_words_that_they_are_gone(
     qtbot, session, workspace, actions, stopped, said, tmp_path, monkeypatch
 ):
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     assert page.header.bring_back.isHidden()
     copy = shutil.copytree(workspace.folder(stopped), tmp_path / "backup")
     workspace.delete_checkpoints([stopped])
@@ -105,8 +104,7 @@ def test_it_is_offered_only_for_a_run_that_has_ended(session, workspace, actions
 @pytest.fixture
 def deleted(qtbot, session, said, tmp_path):
     """A folder whose run was imported, and whose checkpoints were deleted here since; and the window."""
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     in_folder(tmp_path / "theirs")
     import_run_folders(session, tmp_path / "theirs", window)
     qtbot.waitUntil(lambda: said == ["Imported 1 run: #1."])

@@ -54,13 +54,6 @@ def gate():
     made.open.set()
 
 
-@pytest.fixture
-def notices(session):
-    heard = []
-    session.noticed.connect(lambda what: heard.append(str(what)))
-    return heard
-
-
 def cancel_at(qtbot, session, gate):
     """Press Cancel in the Activity panel once the work stands at the gate, and let it go on; its line when it ended."""
     qtbot.waitUntil(gate.begun.is_set)
@@ -125,9 +118,7 @@ def test_a_request_that_has_ended_is_not_cancelled_any_more(session):
     assert told == [{"files": []}]
 
 
-def test_a_plug_in_folder_whose_loading_was_cancelled_is_not_trusted(
-    qtbot, session, gate, notices, tmp_path, monkeypatch
-):
+def test_a_plug_in_folder_whose_loading_was_cancelled_is_not_trusted(qtbot, session, gate, said, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "gate_of_this_test", gate)
     folder = tmp_path / "own"
     folder.mkdir()
@@ -137,8 +128,8 @@ def test_a_plug_in_folder_whose_loading_was_cancelled_is_not_trusted(
     before = plugins.folders()
     PluginNotice(session, QWidget()).add(folder)
     assert cancel_at(qtbot, session, gate).state == "cancelled"
-    qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Adding the plug-in folder was cancelled. Nothing was added."]
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == ["Adding the plug-in folder was cancelled. Nothing was added."]
     assert plugins.folders() == before
     assert not [origin for origin in registry.broken() if origin.startswith(str(folder))]
     assert not (tmp_path / "cache").exists(), "the next start would not know that the folder is gone"
@@ -179,7 +170,7 @@ def test_a_start_of_a_sweep_that_was_cancelled_can_be_pressed_again(qtbot, sessi
 
 
 def test_a_sweep_whose_start_was_cancelled_too_late_is_said_to_be_started(
-    qtbot, session, sweep, gate, notices, monkeypatch
+    qtbot, session, sweep, gate, said, monkeypatch
 ):
     store = starting.store
     monkeypatch.setattr(starting, "store", lambda workspace, plan: gate.wait() or store(workspace, plan))
@@ -187,12 +178,12 @@ def test_a_sweep_whose_start_was_cancelled_too_late_is_said_to_be_started(
     qtbot.waitUntil(gate.begun.is_set)
     sweep.cancel.click()
     gate.open.set()
-    qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Sweep 1 is started. It continues when this window is closed."]
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == ["Sweep 1 is started. It continues when this window is closed."]
     assert sweep.started == [1]
 
 
-def test_a_request_to_end_a_run_hears_its_cancel_and_can_be_made_again(qtbot, session, notices, monkeypatch):
+def test_a_request_to_end_a_run_hears_its_cancel_and_can_be_made_again(qtbot, session, said, monkeypatch):
     began = threading.Event()
 
     def end(workspace, run_id, how, cancelled):
@@ -209,8 +200,8 @@ def test_a_request_to_end_a_run_hears_its_cancel_and_can_be_made_again(qtbot, se
     item = session.activity.newest_working
     item.cancel()
     qtbot.waitUntil(lambda: item.state == "cancelled")
-    qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["The request to end run 7 was cancelled. It may have reached the place before."]
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == ["The request to end run 7 was cancelled. It may have reached the place before."]
     assert kept_on == [7]
 
 
@@ -228,8 +219,7 @@ def test_the_check_of_a_place_hears_the_cancel_of_the_activity_panel(qtbot, sess
 
     monkeypatch.setattr(places_dialog, "launcher_of", launcher_of)
     session.places.all = [SshPlace(name="box", host="box")]
-    dialog = PlacesDialog(session)
-    qtbot.addWidget(dialog)
+    qtbot.addWidget(PlacesDialog(session))
     qtbot.waitUntil(began.is_set)
     item = session.activity.newest_working
     item.cancel()

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
 
 def shown(qtbot, *marks, x_title="x"):
-    view = ChartView("A chart")
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(ChartView("A chart"))
     view.resize(420, 320)
     view.show_chart(Chart("A chart", x_title, marks))
     view.show()

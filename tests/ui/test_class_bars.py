@@ -131,10 +131,7 @@ def test_a_list_of_many_classes_is_laid_out_without_asking_for_each(page, qtbot,
             return super().rowCount(*parent)
 
     monkeypatch.setattr(class_bars, "ClassRows", Asked)
-    bars = class_bars.ClassBars(page.browsing)
-    qtbot.addWidget(bars)
-    with qtbot.waitExposed(bars):
-        bars.show()
+    bars = qtbot.shown(class_bars.ClassBars(page.browsing))
     values = {measure: np.linspace(0, 1, count) for measure in MEASURES}
     bars.listing.show(ClassScores(np.arange(count), tuple(map(str, range(count))), np.full(count, 2), values))
     bars.relist()

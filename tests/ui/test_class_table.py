@@ -32,11 +32,7 @@ def page(qtbot, session, run):
     session.analysis.close()
     session.analysis = SimpleNamespace(request=lambda *args, **kwargs: None, close=lambda: None)
     session.show_run(run.run_id)
-    made = MapPage(session)
-    qtbot.addWidget(made)
-    made.resize(900, 640)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(MapPage(session), 900, 640)
     qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 
@@ -95,8 +91,7 @@ def test_without_proxies_the_means_are_named(qtbot, session, workspace):
     run = store_run(workspace, LABELS, with_proxies=False, name="Means")
     table = measure_classes(workspace, run.evaluations[-1], lambda *what: None)
     assert not table.by_proxies
-    dialog = ClassTableDialog()
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(ClassTableDialog())
     dialog.show_table(table)
     assert "class means" in dialog.words.text()
 
@@ -163,8 +158,7 @@ def test_ten_thousand_classes_sort_by_number_and_empty_ones_are_least(qtbot):
     rng = np.random.default_rng(0)
     rows = [ClassRow(n, f"c{n}", 1, 0.0, float(each), 0.5, float("nan"), 0.1, "", 0.2) for n, each in
             enumerate(rng.normal(size=10_000))]  # fmt: skip
-    dialog = ClassTableDialog()
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(ClassTableDialog())
     dialog.show_table(ClassTable(1, "l2", False, tuple(rows)))
     assert dialog.model.row(0).margin == min(row.margin for row in rows)
     dialog.model.sort(5)
@@ -182,11 +176,7 @@ def test_what_cannot_be_measured_is_said(qtbot, page, workspace, run):
 
 def test_names_of_classes_share_the_room_of_the_classes_tab(qtbot):
     """The longer heading of the nearest class takes none from the class itself."""
-    panel = ClassPanel(ClassRows(), button("Full table"))
-    qtbot.addWidget(panel)
-    panel.resize(280, 400)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = qtbot.shown(ClassPanel(ClassRows(), button("Full table")), 280, 400)
     widths = {title: panel.view.columnWidth(TITLES.index(title)) for title in SHOWN}
     assert sum(widths.values()) == panel.view.viewport().width()
     heading = head_width(panel.view.horizontalHeader(), TITLES.index("Nearest class"))

@@ -467,8 +467,7 @@ def test_the_first_column_gets_more_than_its_least_where_a_table_must_scroll(qtb
     model = WordTable()
     words = ["photographs/of/animals/dolphin/image_0019.webp", "crocodile_head " * 2, "lobster " * 4, "sea_horse " * 3]
     model.show(["Query", "Class", "First neighbour", "Second neighbour"], [words])
-    view = table_view(model, "queries")
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(table_view(model, "queries"))
     view.resize(420, 200)
     view.show()
     assert view.columnWidth(0) == int(TITLE_SHARE * view.viewport().width()) > theme.text_px(NARROWEST)
@@ -591,11 +590,7 @@ def test_each_query_is_a_point_that_chooses_its_row(qtbot, session, workspace):
 
 
 def test_a_click_chooses_the_nearest_query(qtbot):
-    plot = QueryPlot()
-    qtbot.addWidget(plot)
-    plot.resize(400, 400)
-    with qtbot.waitExposed(plot):
-        plot.show()
+    plot = qtbot.shown(QueryPlot(), 400, 400)
     scores = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.2, 0.5, 0.9, 0.9])
     queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (2, 1, 1))
     plot.show_comparison(SimpleNamespace(queries=queries, metric="MAP@R", second=SimpleNamespace(title="B")))
@@ -646,8 +641,7 @@ def test_a_click_lists_every_query_with_the_same_scores(qtbot, session, workspac
 
 
 def test_points_are_thinned_to_what_can_be_seen(qtbot):
-    plot = QueryPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(QueryPlot())
     scores = np.random.default_rng(0).random((2, 60_000))
     scores[1, 0] = np.nan
     queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (1, 2, 3))
@@ -715,8 +709,7 @@ def listed(qtbot, session, count):
 @pytest.mark.parametrize(("ticked", "after"), [([1, 2], {1, 2}), ([1], {1})])
 def test_a_run_that_comes_back_from_the_trash_is_ticked_as_before(qtbot, session, workspace, ticked, after):
     two_groups(workspace, 1)
-    page = QWidget()
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(QWidget())
     actions = RunActions(session, Commands(session.preferences, page), page)
     qtbot.waitUntil(lambda: len(session.runs()) == 2)
     session.ticks.choose(ticked)
@@ -756,10 +749,7 @@ def test_a_change_of_a_ticked_run_is_seen_and_ticks_stay(qtbot, session, workspa
 def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     two_groups(workspace, 2)
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    window = qtbot.shown(MainWindow(session))
     assert window.commands["run.compare"] in window.run_actions.of_list
     assert not window.commands["run.compare"].isEnabled()
     session.show_run(3)
@@ -792,8 +782,7 @@ def test_a_panel_is_made_when_its_tab_is_opened_and_shows_what_came_before(qtbot
 
 def test_tab_goes_from_the_tabs_into_a_panel_that_was_made_when_it_was_opened(qtbot, session, workspace):
     two_groups(workspace, 1)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     window.resize(1600, 900)  # wide enough for all tabs
     with qtbot.waitExposed(window):
         window.show()
@@ -916,8 +905,7 @@ def test_a_tab_is_as_high_as_the_page_leaves_and_not_as_the_highest_tab_asks_for
 
 
 def test_a_table_that_is_not_laid_out_yet_can_be_told_to_show_more(qtbot):
-    holder = QWidget()
-    qtbot.addWidget(holder)
+    holder = qtbot.addWidget(QWidget())
     view = GroupView(holder)
     view.show_more(True)
     view.show_more(False)

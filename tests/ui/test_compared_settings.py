@@ -112,8 +112,7 @@ def test_the_second_setting_of_the_heat_map_is_the_one_with_the_fewest_values(qt
 
 
 def test_each_row_of_the_heat_map_has_a_line_up_to_a_limit(qtbot):
-    plot = HeatMapPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(HeatMapPlot())
     heights = []
     for count in (2, 12, 24, 500):
         names = tuple(f"loss {number}" for number in range(count))

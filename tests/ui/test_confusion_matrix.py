@@ -28,8 +28,7 @@ PAIRS = [pair(0, 1, 5, 0.1), pair(1, 0, 3, 0.5), pair(2, 3, 2, 0.9), pair(2, 0, 
 
 @pytest.fixture
 def matrix(qtbot):
-    made = ConfusionMatrix()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(ConfusionMatrix())
     made.show_pairs(PAIRS)
     return made
 

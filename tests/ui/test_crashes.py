@@ -101,8 +101,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_the_next_start_offers_to_show_and_copy_the_report(qtbot, session, tmp_path):
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     report = CrashReport(tmp_path / "crash.txt", datetime(2026, 11, 22, 23, 10), "Fatal Python error: Aborted")
     window.show_defect(crashes.as_problem([report]), report.text)
     assert window.message.what.text() == "Workbench crashed on 2026-11-22 at 23:10."

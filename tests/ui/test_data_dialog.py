@@ -49,8 +49,7 @@ def choose(dialog, title):
 def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     registry.discover_all()
     session.set_catalog(registry.catalog())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     page.take_config(
         RunConfig(
             dataset=Choice(name="folder", params={"folder": str(folder), "image_size": 16}),
@@ -102,8 +101,7 @@ def opened(session, qtbot, folder):
     """The data dialog of a folder, opened by the page, at the tab of near-duplicates."""
     registry.discover_all()
     session.set_catalog(registry.catalog())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     dataset = Choice(name="folder", params={"folder": str(folder), "image_size": 16})
     page.take_config(RunConfig(dataset=dataset, split=Choice(name="classes")))
     page.look_at_data()
@@ -221,8 +219,7 @@ def test_why_near_duplicates_cannot_be_looked_for_is_said_in_the_tab(qtbot, sess
 def test_that_more_pairs_were_found_than_are_listed_is_said(qtbot):
     small = np.zeros((4, 6, 3), np.uint8)
     pair = NearDuplicate(0.99, Member("a", "0", "train", small), Member("b", "0", "", small))
-    tab = NearDuplicatesTab(9)
-    qtbot.addWidget(tab)
+    tab = qtbot.addWidget(NearDuplicatesTab(9))
     tab.show_pairs(NearDuplicates([pair, pair], 1234, 0, 0))
     assert tab.said.text() == "1,234 pairs of images look nearly the same; the 2 most similar are listed."
 
@@ -230,8 +227,7 @@ def test_that_more_pairs_were_found_than_are_listed_is_said(qtbot):
 def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
     registry.discover_all()
     session.set_catalog(registry.catalog())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     told = []
     session.noticed.connect(told.append)
     page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(tmp_path / "gone")})))
@@ -247,8 +243,7 @@ def test_a_line_that_stands_for_many_rows_is_counted_as_many(qtbot):
         problems=[("split train", "has 1,234 rows without a label"), ("train/7", "is empty (0 bytes)")],
         unlike_published=[], copies=[], left_out=1235, unit="row",
     )  # fmt: skip
-    dialog = DataDialog("mine", found)
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(DataDialog("mine", found))
     assert dialog.tabs.tabText(3) == "Left out (1,235)"
     choose(dialog, "Left out (1,235)")
     said = [shown.text() for shown in dialog.tabs.widget(3).findChildren(QLabel)]
@@ -281,8 +276,7 @@ def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, s
     found = Inspection(
         50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)), **remarks
     )
-    dialog = DataDialog("mine", found)
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(DataDialog("mine", found))
     assert titles(dialog)[3:] == ["Left out (0)", tab, "Copies (0)", "Near-duplicates"]
     choose(dialog, tab)
     dialog.copy()
@@ -309,10 +303,7 @@ def test_a_long_name_is_shortened_in_its_middle_and_whole_in_its_tooltip(qtbot):
     found = Inspection(
         4, 4, ("train",), np.full((2, 1), 2), names, [], np.empty((0, 2)), [(names[0], "is empty")], [], []
     )
-    dialog = DataDialog("mine", found)
-    qtbot.addWidget(dialog)
-    with qtbot.waitExposed(dialog):
-        dialog.show()
+    dialog = qtbot.shown(DataDialog("mine", found))
     for place in (1, 3):
         dialog.tabs.setCurrentIndex(place)
         table = dialog.tabs.widget(place).findChild(QTableWidget)

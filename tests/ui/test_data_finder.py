@@ -55,8 +55,7 @@ def test_archives_are_found_where_folders_are(tmp_path):
 def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
     registry.discover_all()
     session.set_catalog(registry.catalog())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     told = []
     session.noticed.connect(told.append)
     page.finder.add(store)
@@ -75,8 +74,7 @@ def test_the_next_window_looks_again(qtbot, session, store):
     registry.discover_all()
     session.preferences.remember("data_folders", store)
     session.set_catalog(registry.catalog())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     qtbot.waitUntil(lambda: "cars" in page.finder.places)
 
 

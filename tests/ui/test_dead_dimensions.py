@@ -28,11 +28,7 @@ def tables(*dead):
 @pytest.fixture
 def panel(qtbot, session, workspace):
     session.show_run(store_run(workspace, LABELS, embeddings=tables([], DEAD)).run_id)
-    view = GeometryPanel(session)
-    qtbot.addWidget(view)
-    view.resize(1000, 720)
-    with qtbot.waitExposed(view):
-        view.show()
+    view = qtbot.shown(GeometryPanel(session), 1000, 720)
     qtbot.waitUntil(lambda: view.watched is not None)
     return view
 
@@ -69,8 +65,7 @@ def test_at_an_epoch_without_a_dead_one_the_spectrum_is_back(panel, session):
 
 
 def test_every_dimension_is_a_row_and_a_picture(qtbot):
-    plot = VariancePlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(VariancePlot())
     assert plot.describe().endswith("no values yet.")
     variances = np.full(300, 2.0)
     variances[100 : 100 + MOST_NAMED + 5] = 0

@@ -121,8 +121,7 @@ def test_the_user_can_turn_notices_off_and_it_is_remembered(played, qtbot):
     played.commands["run.notices"].trigger()
     played.put(played.put(), **ENDED)
     assert played.settle() == []
-    other = QWidget()
-    qtbot.addWidget(other)
+    other = qtbot.addWidget(QWidget())
     commands = Commands(played.session.preferences, other)
     DesktopNotice(played.session, commands, other)
     assert not commands["run.notices"].isChecked()

@@ -38,9 +38,7 @@ def fits(qtbot):
 
     def shown_within(dialog):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-        qtbot.addWidget(dialog)
-        with qtbot.waitExposed(dialog):
-            dialog.show()
+        qtbot.shown(dialog)
         room = dialog.screen().availableGeometry()
         return dialog.width() <= room.width() and dialog.height() <= room.height()
 
@@ -65,8 +63,7 @@ def test_the_sweep_fits(large, fits):
 
 @pytest.mark.parametrize("kind", [ShortcutsDialog, CommandPalette], ids=["shortcuts", "palette"])
 def test_a_dialog_of_the_commands_fits(large, fits, qtbot, kind):
-    window = MainWindow(large)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(large))
     assert fits(kind(window.commands, window))
 
 

@@ -25,8 +25,7 @@ class Counted(QWidget):
 def test_a_window_that_was_about_to_be_painted_is_painted_with_the_new_palette(qtbot, monkeypatch):
     """Qt dropped the due paint and asked for no other: the window stood still until its size changed."""
     monkeypatch.setattr(dressing, "TURN", 1e-4)
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     counted, column = Counted(), QVBoxLayout(window)
     column.addWidget(counted)
     for number in range(LABELS):

@@ -40,8 +40,7 @@ def draft(catalog):
 @pytest.fixture
 def page(session, qtbot, catalog):
     session.set_catalog(catalog)
-    made = SetupPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SetupPage(session))
     made.resize(1100, 800)
     made.show()
     yield made
@@ -143,8 +142,7 @@ def test_a_need_that_is_not_met_is_marked_beside_the_loss(page, qtbot):
 
 
 def test_one_loss_of_a_family_is_one_loss(qtbot):
-    families = Families()
-    qtbot.addWidget(families)
+    families = qtbot.addWidget(Families())
     families.show_families(["Information", "Ranking", "Ranking"], "Ranking")
     names = [button.accessibleName() for button in families.findChildren(QPushButton)]
     assert names == ["Information, 1 loss", "Ranking, 2 losses"]
@@ -186,8 +184,7 @@ def test_tab_reaches_the_families_before_the_loss_below_them(page):
 
 
 def test_families_that_change_are_made_anew(qtbot):
-    families = Families()
-    qtbot.addWidget(families)
+    families = qtbot.addWidget(Families())
     families.show_families(["A", "A", "B"], "B")
     families.show_families(["A", "C"], "C")
     asked = []
@@ -206,8 +203,7 @@ def test_families_that_change_are_made_anew(qtbot):
 
 
 def test_the_halves_are_drawn_in_their_proportion(qtbot):
-    bar = SplitBar()
-    qtbot.addWidget(bar)
+    bar = qtbot.addWidget(SplitBar())
     assert bar.isHidden()
     bar.show_halves((300, 1), (100, 12))
     assert (bar.train.text(), bar.test.text()) == ("300 train, 1 class", "100 test, 12 classes")

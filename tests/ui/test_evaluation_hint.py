@@ -12,8 +12,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt'
 
 @pytest.mark.parametrize("kind", [MapPage, RetrievalPage])
 def test_the_page_asks_for_a_run_where_there_are_some_and_none_is_selected(qtbot, session, kind):
-    page = kind(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(kind(session))
     assert page.hint.title.text() == "Nothing has been evaluated yet"
     run_id = session.workspace.create_run(presets()[0].config)
     session.follower.look()
@@ -29,8 +28,7 @@ def test_the_page_asks_for_a_run_where_there_are_some_and_none_is_selected(qtbot
 def test_of_a_run_that_has_ended_none_is_awaited(qtbot, session, kind):
     run_id = session.workspace.create_run(presets()[0].config)
     session.follower.look()
-    page = kind(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(kind(session))
     session.show_run(run_id)
     assert page.hint.title.text() == "Nothing has been evaluated yet"
     session.workspace.set_status(run_id, "failed")
@@ -44,16 +42,14 @@ def test_of_curves_of_another_program_it_is_said_that_they_have_no_embeddings(qt
     table.write_text("step,loss\n1,0.5\n2,0.25\n", encoding="utf-8")
     [imported], _ = import_curves(session.workspace, table)
     session.follower.look()
-    page = MapPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(MapPage(session))
     session.show_run(imported.run_id)
     assert "curves of another program" in page.hint.sentence.text()
 
 
 @pytest.mark.parametrize("kind", [MapPage, RetrievalPage])
 def test_without_any_run_the_button_leads_to_set_up(qtbot, session, kind):
-    page = kind(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(kind(session))
     asked = []
     session.page_asked.connect(asked.append)
     assert page.hint.go.text() == "Set up a run"

@@ -169,8 +169,7 @@ def test_an_export_that_begins_before_its_default_folder_is_known_ends_the_searc
     tasks, find = [], session.find_place
     monkeypatch.setattr(session, "find_place", lambda *asked: tasks.append(find(*asked)) or tasks[0])
     session.show_run(run_id)
-    dialog = ExportDialog(session, session.run())
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(ExportDialog(session, session.run()))
     dialog.accept()
     assert tasks[0].cancelled  # its answer would be for a dialog that is deleted
 

@@ -33,11 +33,7 @@ def dock(qtbot, session, monkeypatch):
     session.workspace.create_run(config(name="Alone", seeds=1))
     session.follower.look()
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    window.resize(1280, 720)
-    with qtbot.waitExposed(window):
-        window.show()
+    window = qtbot.shown(MainWindow(session), 1280, 720)
     return window.runs
 
 

@@ -48,8 +48,7 @@ def in_percent(share):
 
 @pytest.fixture
 def train(qtbot, session, run_id):
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     page.resize(900, 700)
     page.show()
     session.show_run(run_id)
@@ -125,8 +124,7 @@ def test_classes(qtbot, session, workspace, run_id, exported):
 
 def test_groups(qtbot, session, workspace, run_id, tmp_path, exported):
     other = trained_run(workspace, tmp_path / "cache", name="again")
-    page = ComparePage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ComparePage(session))
     page.show()
     tick(qtbot, page, run_id, other)
     qtbot.waitUntil(lambda: page.groups.table.rowCount() > 0)

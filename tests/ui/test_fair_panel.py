@@ -19,8 +19,7 @@ def comparison():
 
 
 def test_each_method_has_a_row_with_its_rank_and_the_text_says_what_it_means(qtbot, comparison):
-    panel = FairPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(FairPanel())
     panel.show_comparisons([comparison])
     rows = [[panel.model.index(row, column).data() for column in range(2)] for row in range(panel.model.rowCount())]
     assert rows == [["ce", "1 (1 to 1)"], ["ice", "2 (2 to 2)"]]
@@ -40,8 +39,7 @@ def tabs_shown(page):
 def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comparison, monkeypatch):
     read = FairComparisons(((1, "done"),), (comparison,))
     monkeypatch.setattr(compare_page, "read_comparisons", lambda *_: read)
-    page = ComparePage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ComparePage(session))
     assert "Fair ranking" not in tabs_shown(page)
     page.show()
     qtbot.waitUntil(lambda: page.content.currentWidget() is page.ranking)
@@ -51,8 +49,7 @@ def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comp
 
 
 def test_the_ranking_is_shown_as_a_picture_too(qtbot, comparison, tmp_path):
-    panel = FairPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(FairPanel())
     panel.show_comparisons([comparison])
     panel.resize(700, 400)
     panel.show()

@@ -24,11 +24,7 @@ GROUPS = {"CE": (0.30, 0.32, 0.31), "ICE": (0.40, 0.425, 0.41), "<b>Few</b>": (0
 def difference_tab(qtbot, session, *runs):
     """The page with the groups of these runs ticked, at its Difference tab."""
     session.theme.apply()
-    page = ComparePage(session)
-    qtbot.addWidget(page)
-    page.resize(1200, 900)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = qtbot.shown(ComparePage(session), 1200, 900)
     tick(qtbot, page, *runs)
     page.tabs.open("Difference")
     return page

@@ -42,8 +42,7 @@ def fields():
 
 @pytest.fixture
 def form(qtbot, fields):
-    made = ParamsForm(fields, recents=["/data/one"])
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(ParamsForm(fields, recents=["/data/one"]))
     made.show()
     return made
 
@@ -77,11 +76,7 @@ def test_one_of_a_unit_is_not_written_as_several(default, unit, words):
 def test_fields_with_and_without_a_unit_end_in_one_line(qtbot):
     fields = {name: {"type": "integer", "default": 1, "description": "A number.", "unit": unit}
               for name, unit in (("bare", ""), ("with_unit", "images"))}  # fmt: skip
-    made = ParamsForm(fields)
-    qtbot.addWidget(made)
-    made.resize(600, 200)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(ParamsForm(fields), 600, 200)
     ends = {made.row(name).widget.mapTo(made, made.row(name).widget.rect().topRight()).x() for name in fields}
     assert len(ends) == 1
 
@@ -237,8 +232,7 @@ def test_the_wheel_does_not_change_a_choice(form, qtbot):
 
 def test_a_path_stands_within_its_box(session, qtbot):
     session.theme.apply()
-    editor = PathEditor("file", [])
-    qtbot.addWidget(editor)
+    editor = qtbot.addWidget(PathEditor("file", []))
     editor.show()
     line = editor.findChild(PathLine)
     qtbot.waitUntil(lambda: line.height() > 0)
@@ -248,8 +242,7 @@ def test_a_path_stands_within_its_box(session, qtbot):
 
 def test_a_path_below_the_home_folder_begins_with_a_tilde_until_it_is_edited(qtbot, monkeypatch, tmp_path):
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    line = PathLine(str(tmp_path / "lab" / "photographs"))
-    qtbot.addWidget(line)
+    line = qtbot.addWidget(PathLine(str(tmp_path / "lab" / "photographs")))
     line.resize(600, 30)
     assert line.written() == str(Path("~") / "lab" / "photographs")
     assert line.text() == str(tmp_path / "lab" / "photographs")
@@ -258,8 +251,7 @@ def test_a_path_below_the_home_folder_begins_with_a_tilde_until_it_is_edited(qtb
 def test_a_title_without_room_ends_in_dots_and_is_whole_in_the_tooltip(qtbot, monkeypatch):
     shown = []
     monkeypatch.setattr(QToolTip, "showText", lambda place, words, widget: shown.append(words))
-    editor = ChoiceEditor(["ce", "b"], ["Cross-entropy (CE)", "B"])
-    qtbot.addWidget(editor)
+    editor = qtbot.addWidget(ChoiceEditor(["ce", "b"], ["Cross-entropy (CE)", "B"]))
     editor.resize(editor.fontMetrics().horizontalAdvance("Cross-entropy") + 30, 30)
     editor.show()
     ask = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5))
@@ -295,8 +287,7 @@ def test_a_field_that_differs_in_its_help_alone_keeps_its_row(qtbot):
 
 def test_a_field_that_is_made_anew_while_it_has_the_focus_has_it_again(qtbot):
     first = {"size": {"type": "int", "default": 1}, "rate": {"type": "float", "default": 0.5}}
-    form = ParamsForm(first)
-    qtbot.addWidget(form)
+    form = qtbot.addWidget(ParamsForm(first))
     form.show()
     form.row("rate").widget.setFocus()
     before = form.row("rate")
@@ -311,8 +302,7 @@ def test_a_word_typed_at_a_closed_choice_chooses_it_though_each_letter_makes_the
     def described(chosen):
         return {"data": {"type": "string", "enum": titles, "default": titles[0], "symbol": chosen}}
 
-    form = ParamsForm(described(titles[0]))
-    qtbot.addWidget(form)
+    form = qtbot.addWidget(ParamsForm(described(titles[0])))
     form.show()
 
     def draw_anew(name, value):

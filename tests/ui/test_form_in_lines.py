@@ -17,8 +17,7 @@ FIELDS = Example.model_json_schema()["properties"]
 @pytest.fixture
 def form(qtbot):
     cells = {"folder": Cell((12, 12, 12, 12)), "mine": Cell((3, 4, 6, 12), begins=True)}
-    made = ParamsForm(FIELDS, cell_of=lambda name, field: cells.get(name, Cell((3, 4, 6, 12))))
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(ParamsForm(FIELDS, cell_of=lambda name, field: cells.get(name, Cell((3, 4, 6, 12)))))
     made.resize(640, 300)
     made.show()
     made.layout().activate()
@@ -122,8 +121,7 @@ def test_essentials_choose_their_cells_by_path_and_kind():
 @pytest.mark.parametrize(("count", "shares"), [(2, [3, 3]), (3, [4, 4, 4]), (4, [3] * 4), (7, [3] * 7)])
 def test_three_fields_fill_their_line_and_the_rest_of_more_stands_below_them(qtbot, count, shares):
     fields = {f"field {number}": FIELDS["margin"] for number in range(count)}
-    made = ParamsForm(fields, cell_of=lambda name, field: Cell((3, 4, 6, 12)))
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(ParamsForm(fields, cell_of=lambda name, field: Cell((3, 4, 6, 12))))
     made.resize(640, 300)
     made.show()
     made.layout().activate()

@@ -61,12 +61,7 @@ def open_window(qtbot):
 
     def open_on(session, size=(1440, 900)):
         session.theme.apply()
-        window = MainWindow(session)
-        qtbot.addWidget(window)
-        window.resize(*size)
-        with qtbot.waitExposed(window):
-            window.show()
-        return window
+        return qtbot.shown(MainWindow(session), *size)
 
     return open_on
 
@@ -119,8 +114,7 @@ def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for
 
 
 def test_the_first_paint_is_said_once(qtbot, session):
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     with qtbot.waitSignal(window.painted):
         window.show()
     with qtbot.assertNotEmitted(window.painted, wait=50):

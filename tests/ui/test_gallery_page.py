@@ -130,11 +130,7 @@ def page(qtbot, session, workspace, tmp_path, monkeypatch):
     np.save(tmp_path / "e.npy", (random.normal(size=(20, 8))[labels] + 0.4 * random.normal(size=(COUNT, 8))))
     np.save(tmp_path / "l.npy", labels)
     run = import_gallery(workspace, tmp_path / "e.npy", tmp_path / "l.npy")
-    made = RetrievalPage(session)
-    qtbot.addWidget(made)
-    made.resize(1000, 720)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(RetrievalPage(session), 1000, 720)
     session.follower.look()
     session.show_run(run)
     qtbot.waitUntil(lambda: made.gallery.model.facts is not None)

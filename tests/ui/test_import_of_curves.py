@@ -26,9 +26,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support rais
 
 @pytest.fixture
 def window(qtbot, session):
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(MainWindow(session))
 
 
 @pytest.fixture

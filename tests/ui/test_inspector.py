@@ -25,12 +25,7 @@ def run(workspace):
 @pytest.fixture
 def panel(qtbot, session, run):
     session.show_run(run.run_id)
-    made = InspectorPanel(session)
-    qtbot.addWidget(made)
-    made.resize(280, 700)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(InspectorPanel(session), 280, 700)
 
 
 def after(qtbot, panel, change, *values):
@@ -40,8 +35,7 @@ def after(qtbot, panel, change, *values):
 
 
 def test_the_column_of_the_map_says_how_clusters_get_names(qtbot, session):
-    column = SideColumn(session, SimpleNamespace(panel=QWidget()))
-    qtbot.addWidget(column)
+    column = qtbot.addWidget(SideColumn(session, SimpleNamespace(panel=QWidget())))
     said = column.inspector.hint.sentence.text()
     assert "lasso (S)" in said
     assert "most frequent class" in said
@@ -139,8 +133,7 @@ def test_its_buttons_lead_to_map_and_retrieval(qtbot, panel, session, run):
 def test_missing_pictures_are_said(qtbot, session, run):
     run.pixels.unlink()
     session.show_run(run.run_id)
-    panel = InspectorPanel(session)
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(InspectorPanel(session))
     panel.show()
     after(qtbot, panel, session.show_query, int(run.ids[3]))
     qtbot.waitUntil(lambda: "gone" in panel.picture.text())

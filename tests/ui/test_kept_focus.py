@@ -31,10 +31,7 @@ class Parts(QWidget):
 
 @pytest.fixture
 def window(qtbot):
-    made = Parts()
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(Parts())
     made.activateWindow()
     qtbot.waitUntil(made.isActiveWindow)
     made.export.setFocus()
@@ -45,11 +42,7 @@ def window(qtbot):
 @pytest.fixture
 def other(qtbot):
     """Another window, which can take the place of the active one."""
-    made = QWidget()
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(QWidget())
 
 
 @pytest.fixture(params=["active", "inactive"])

@@ -18,9 +18,7 @@ def opened(session, qtbot, looked):  # noqa: F811
     session.set_catalog(CATALOG)
 
     def open_page():
-        page = SetupPage(session)
-        qtbot.addWidget(page)
-        return page
+        return qtbot.addWidget(SetupPage(session))
 
     return open_page
 

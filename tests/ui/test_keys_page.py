@@ -59,8 +59,7 @@ def _page_of(widget, titles: dict[QWidget, str]) -> str:
 def test_every_shortcut_of_the_window_is_listed(session, qtbot) -> None:
     text = (ROOT / "docs" / "keys.md").read_text("utf-8")
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     for info in PAGES:
         window.show_page(info.name)
     window.pages.page("retrieval").views.make(1)  # Label triage

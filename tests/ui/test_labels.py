@@ -19,8 +19,7 @@ WORDS = "one two three four five six seven eight nine ten eleven twelve"
 @pytest.fixture
 def made(qtbot):
     def make(lines: int, width_of: str) -> ElidedLabel:
-        label = ElidedLabel(WORDS, lines=lines)
-        qtbot.addWidget(label)
+        label = qtbot.addWidget(ElidedLabel(WORDS, lines=lines))
         label.ensurePolished()
         label.resize(label.fontMetrics().horizontalAdvance(width_of) + 2, 40)
         label.setText(WORDS)  # hidden ones hear of their size later
@@ -77,8 +76,7 @@ def test_as_many_lines_as_are_needed_have_their_height(made):
 
 
 def test_a_word_longer_than_the_line_ends_nowhere_else(qtbot):
-    label = ElidedLabel("A" * 300, lines=3)
-    qtbot.addWidget(label)
+    label = qtbot.addWidget(ElidedLabel("A" * 300, lines=3))
     label.resize(60, 60)
     assert len(label.written()) == 3
     assert label.written()[-1].endswith("…")
@@ -117,8 +115,7 @@ def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
 def test_the_name_on_a_card_has_one_line(qtbot):
     pictures = []
     for name in ("two\nlines", "two lines"):
-        card = NeighbourCard()
-        qtbot.addWidget(card)
+        card = qtbot.addWidget(NeighbourCard())
         card.resize(card.sizeHint())
         card.show_neighbour(Neighbour(1, 7, 0.5, True, 0, name), True)
         pictures.append(card.grab().toImage())
@@ -149,8 +146,7 @@ def test_names_that_differ_in_two_places_are_told_apart_where_their_ends_have_ro
 
 def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):
     turned = "class \u202egnp.exe (3)"
-    elided = ElidedLabel(turned)
-    qtbot.addWidget(elided)
+    elided = qtbot.addWidget(ElidedLabel(turned))
     for text in (elided.text(), label(turned).text(), plain_tip(turned)):
         assert text == "class \\u202egnp.exe (3)"
 
@@ -182,8 +178,7 @@ LONG = "abcdefghij" * 15
 
 @pytest.mark.parametrize("selectable", [False, True])
 def test_a_name_that_is_longer_than_a_line_is_broken_and_makes_nothing_wider(qtbot, selectable):
-    wrapped = label(f"Nearest to {LONG} are others.", wrap=True)
-    qtbot.addWidget(wrapped)
+    wrapped = qtbot.addWidget(label(f"Nearest to {LONG} are others.", wrap=True))
     if selectable:
         wrapped.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     line = wrapped.fontMetrics().horizontalAdvance("a" * 20)
@@ -194,8 +189,7 @@ def test_a_name_that_is_longer_than_a_line_is_broken_and_makes_nothing_wider(qtb
 
 @pytest.mark.qt_log_ignore("does not support")
 def test_a_long_name_is_copied_as_it_is(qtbot):
-    wrapped = label(f"{LONG}.", wrap=True)
-    qtbot.addWidget(wrapped)
+    wrapped = qtbot.addWidget(label(f"{LONG}.", wrap=True))
     wrapped.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     wrapped.show()
     place = wrapped.rect().center()
@@ -221,8 +215,7 @@ def test_a_long_word_is_not_broken_between_a_letter_and_its_accents():
 
 
 def test_rich_text_is_not_broken_within_its_tags(qtbot):
-    made = label("", wrap=True)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(label("", wrap=True))
     made.setTextFormat(Qt.TextFormat.RichText)
     made.setText("softmax(s·cosθ·exp(−d²)·ρ·ν)<sub>yy</sub>")
     assert QLabel.text(made) == made.text()

@@ -62,8 +62,7 @@ def cut(widget: QWidget) -> list[str]:
 
 
 def test_rows_of_a_table_are_higher_with_larger_text(session, qtbot):
-    table = QTableView()
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(QTableView())
     set_row_height(table, 24)
     heights = []
     for percent in (100, 150, 100):
@@ -73,8 +72,7 @@ def test_rows_of_a_table_are_higher_with_larger_text(session, qtbot):
 
 
 def test_what_stands_beside_the_boxes_of_the_legend_is_whole_or_in_their_tooltips(large, qtbot):
-    look = LookControls()
-    qtbot.addWidget(look)
+    look = qtbot.addWidget(LookControls())
     shown = set()
     for width in (600, 260):
         look.setFixedWidth(width)
@@ -98,8 +96,7 @@ def test_search_with_an_image_is_whole(large, qtbot, workspace, tmp_path):
 
 
 def test_the_choices_of_compare_are_whole(large, qtbot):
-    head = Head(CompareModel(), [])
-    qtbot.addWidget(head)
+    head = qtbot.addWidget(Head(CompareModel(), []))
     head.metric_box.addItem("Precision at 1 of the test set")
     head.resize(500, 200)
     with qtbot.waitExposed(head):
@@ -112,10 +109,7 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     words, centre, beside = QWidget(), columns.centre, columns.beside
     words.setMinimumWidth(350)
     columns.show_parts(QWidget(centre), words)
-    qtbot.addWidget(columns)
-    columns.resize(*PAGE)
-    with qtbot.waitExposed(columns):
-        columns.show()
+    qtbot.shown(columns, *PAGE)
     assert beside.isVisible()
     assert not columns.side.isVisible()
     assert beside.mapTo(columns, beside.rect().topLeft()).x() == centre.mapTo(columns, centre.rect().topLeft()).x()
@@ -146,11 +140,7 @@ def test_the_answers_of_label_triage_are_whole_beside_the_list(large, qtbot):
 
 @pytest.mark.parametrize("kind", [Curves, AnatomyPanel], ids=["curves", "anatomy"])
 def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
-    panel = kind(Preferences())
-    qtbot.addWidget(panel)
-    panel.resize(700, 180)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = qtbot.shown(kind(Preferences()), 700, 180)
     qtbot.settle(panel)
     assert min(plot.canvas.height() for plot in panel.plots) >= LEAST_PX
     rows = [plot.geometry() for plot in panel.plots]
@@ -163,8 +153,7 @@ def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
 @pytest.mark.parametrize(("width", "scrolls"), [(560, True), (1060, False)])
 def test_the_heads_of_the_table_of_evaluations_are_whole(large, qtbot, workspace, tmp_path, width, scrolls):
     run_id = trained_run(workspace, tmp_path / "cache")
-    part = EvaluationTable(large.preferences, {}.get)
-    qtbot.addWidget(part)
+    part = qtbot.addWidget(EvaluationTable(large.preferences, {}.get))
     part.resize(width, 300)
     part.show_evaluations(workspace.evaluations(run_id), 3)
     part.unfold.click()
@@ -178,8 +167,7 @@ def test_the_heads_of_the_table_of_evaluations_are_whole(large, qtbot, workspace
 
 
 def test_the_tiles_of_preflight_stand_side_by_side_only_where_their_numbers_fit(large, qtbot):
-    card = PreflightCard()
-    qtbot.addWidget(card)
+    card = qtbot.addWidget(PreflightCard())
     card.time.show_number("2 h 41 min")
     card.speed.show_number("12,345", "img/s")
     for room, below in ((220, True), (600, False)):
@@ -193,8 +181,7 @@ def test_the_tiles_of_preflight_stand_side_by_side_only_where_their_numbers_fit(
 
 @pytest.mark.parametrize(("width", "alone"), [(620, True), (1200, False)])
 def test_the_start_cards_are_whole(large, qtbot, width, alone):
-    cards = Welcome()
-    qtbot.addWidget(cards)
+    cards = qtbot.addWidget(Welcome())
     cards.set_compact(True)
     cards.resize(width, 200)
     with qtbot.waitExposed(cards):
@@ -207,11 +194,7 @@ def test_the_start_cards_are_whole(large, qtbot, width, alone):
 
 def in_the_smallest_window(qtbot, page):
     """The page, shown as large as it is there."""
-    qtbot.addWidget(page)
-    page.resize(*SMALLEST_PAGE)
-    with qtbot.waitExposed(page):
-        page.show()
-    return page
+    return qtbot.shown(page, *SMALLEST_PAGE)
 
 
 def test_parts_of_retrieval_do_not_lie_over_each_other_in_the_smallest_window(large, qtbot, workspace, tmp_path):
@@ -259,11 +242,7 @@ def test_parts_of_compare_do_not_lie_over_each_other_in_the_smallest_window(larg
 
 
 def test_the_charts_of_cost_stand_below_each_other_where_their_titles_have_no_room(large, qtbot):
-    panel = CostPanel()
-    qtbot.addWidget(panel)
-    panel.resize(*SMALLEST_PAGE)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = qtbot.shown(CostPanel(), *SMALLEST_PAGE)
     for plot in (panel.seconds, panel.memory):
         assert plot.heading.width() >= plot.heading.fontMetrics().horizontalAdvance(plot.heading.text())
     assert panel.memory.y() > panel.seconds.y()
@@ -274,8 +253,7 @@ def test_the_charts_of_cost_stand_below_each_other_where_their_titles_have_no_ro
 
 
 def test_what_stands_below_the_legend_is_whole_in_a_low_window(large, qtbot):
-    column = SideColumn(large, SimpleNamespace(panel=QWidget()))
-    qtbot.addWidget(column)
+    column = qtbot.addWidget(SideColumn(large, SimpleNamespace(panel=QWidget())))
     column.legend.look.show_stars(10)
     column.resize(column.sizeHint().width(), 420)
     with qtbot.waitExposed(column):
@@ -290,8 +268,7 @@ def test_what_stands_below_the_legend_is_whole_in_a_low_window(large, qtbot):
 
 @pytest.mark.parametrize(("width", "words"), [(240, ""), (600, EVERY)])
 def test_the_button_that_maps_every_epoch_is_whole_or_an_icon(large, qtbot, width, words):
-    bar = TimeBar(Timeline())
-    qtbot.addWidget(bar)
+    bar = qtbot.addWidget(TimeBar(Timeline()))
     bar.every.show()
     bar.resize(width, bar.sizeHint().height())
     with qtbot.waitExposed(bar):
@@ -303,8 +280,7 @@ def test_the_button_that_maps_every_epoch_is_whole_or_an_icon(large, qtbot, widt
 
 @pytest.mark.parametrize(("width", "bar"), [(250, False), (600, True)])
 def test_the_progress_of_a_map_is_not_wider_than_the_map(large, qtbot, width, bar):
-    around = QWidget()
-    qtbot.addWidget(around)
+    around = qtbot.addWidget(QWidget())
     strip = ProgressStrip(around)
     around.resize(width, 200)
     with qtbot.waitExposed(around):
@@ -317,8 +293,7 @@ def test_the_progress_of_a_map_is_not_wider_than_the_map(large, qtbot, width, ba
 def test_the_tabs_of_train_are_whole_beside_the_controls_of_geometry(session, qtbot, workspace, tmp_path):
     session.theme.apply()
     run_id = trained_run(workspace, tmp_path / "cache")
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     page.resize(1020, 600)  # in a window of 1280 x 720
     with qtbot.waitExposed(page):
         page.show()
@@ -335,11 +310,7 @@ def test_the_tabs_of_train_are_whole_beside_the_controls_of_geometry(session, qt
 @pytest.mark.parametrize(("width", "icons"), [(960, False), (1280, True)])
 def test_the_evaluation_is_whole_beside_the_names_of_the_pages(large, qtbot, workspace, tmp_path, width, icons):
     large.show_run(trained_run(workspace, tmp_path / "cache"))
-    rail = Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES])
-    qtbot.addWidget(rail)
-    rail.resize(width, 48)
-    with qtbot.waitExposed(rail):
-        rail.show()
+    rail = qtbot.shown(Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES]), width, 48)
     qtbot.waitUntil(lambda: rail.evaluation.width() >= rail.evaluation.sizeHint().width())
     buttons = [button for button in rail.findChildren(QToolButton) if button.isVisible()]
     beside = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
@@ -349,11 +320,7 @@ def test_the_evaluation_is_whole_beside_the_names_of_the_pages(large, qtbot, wor
 def test_the_evaluation_is_in_sight_at_the_widths_where_the_icons_of_the_pages_go(session, qtbot, workspace, tmp_path):
     session.theme.apply()
     session.show_run(trained_run(workspace, tmp_path / "cache"))
-    rail = Rail(session, [QAction(icon(info.icon), info.title) for info in PAGES])
-    qtbot.addWidget(rail)
-    rail.resize(780, 48)
-    with qtbot.waitExposed(rail):
-        rail.show()
+    rail = qtbot.shown(Rail(session, [QAction(icon(info.icon), info.title) for info in PAGES]), 780, 48)
     hidden = []
     for width in range(780, 880, 2):
         rail.resize(width, 48)
@@ -366,11 +333,7 @@ def test_where_the_names_of_the_pages_have_no_room_their_icons_leave_the_evaluat
     large, qtbot, workspace, tmp_path
 ):
     large.show_run(trained_run(workspace, tmp_path / "cache"))
-    rail = Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES])
-    qtbot.addWidget(rail)
-    rail.resize(1280, 48)
-    with qtbot.waitExposed(rail):
-        rail.show()
+    rail = qtbot.shown(Rail(large, [QAction(icon(info.icon), info.title) for info in PAGES]), 1280, 48)
     arrow = rail.findChild(QToolButton, "qt_toolbar_ext_button")
     for width in (*range(1280, 660, -20), *range(660, 1280, 20)):
         rail.resize(width, 48)
@@ -384,8 +347,7 @@ def test_where_the_names_of_the_pages_have_no_room_their_icons_leave_the_evaluat
 
 
 def test_a_number_without_room_ends_in_an_ellipsis(large, qtbot):
-    tile = Tile("Time")
-    qtbot.addWidget(tile)
+    tile = qtbot.addWidget(Tile("Time"))
     tile.show_number("1 min 56 s")
     tile.setFixedSize(90, 100)
     with qtbot.waitExposed(tile):

@@ -37,11 +37,7 @@ class Planted(MainButtonDialog):
 
 @pytest.fixture
 def dialog(qtbot):
-    made = Planted()
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(Planted())
 
 
 @pytest.mark.parametrize(
@@ -96,9 +92,7 @@ def mistakes(session):
 @pytest.mark.parametrize("make", [class_table, plot_table, data_table, mistakes])
 def test_enter_in_a_table_replaces_nothing_in_the_clipboard_and_closes_nothing(qtbot, session, make):
     dialog, table = make(session)
-    qtbot.addWidget(dialog)
-    with qtbot.waitExposed(dialog):
-        dialog.show()
+    qtbot.shown(dialog)
     QGuiApplication.clipboard().setText("of another program")
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Return)

@@ -83,8 +83,7 @@ def test_the_line_of_a_paused_run_counts_no_time(qtbot, session, live, problem, 
 
 @pytest.mark.parametrize("rests", [True, False])
 def test_the_bar_of_a_paused_run_stands_still_though_its_length_is_unknown(qtbot, session, rests):
-    line = JobLine()
-    qtbot.addWidget(line)
+    line = qtbot.addWidget(JobLine())
     item = session.activity.add("digits")
     item.progress(text="Paused" if rests else "Reading the data", rests=rests)
     qtbot.waitUntil(lambda: item.now.text != "")
@@ -116,8 +115,7 @@ def test_of_a_run_that_rests_or_cannot_be_read_no_time_is_estimated_from_its_pac
 
 
 def test_many_jobs_that_change_in_one_turn_are_shown_once(qtbot, session, monkeypatch):
-    dock = ActivityDock(session.activity)
-    qtbot.addWidget(dock)
+    dock = qtbot.addWidget(ActivityDock(session.activity))
     items = [session.activity.add(f"Job {number}") for number in range(MANY)]
     qtbot.waitUntil(lambda: dock.line.text.text() == f"Job {MANY - 1}")
     drawn = []

@@ -32,12 +32,7 @@ def run(workspace):
 
 
 def open_page(qtbot, session, size=(880, 640)):
-    page = MapPage(session)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    with qtbot.waitExposed(page):
-        page.show()
-    return page
+    return qtbot.shown(MapPage(session), *size)
 
 
 @pytest.fixture
@@ -423,8 +418,7 @@ def test_proxies_can_be_hidden(qtbot, corners):
 
 
 def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
-    legend = Legend()
-    qtbot.addWidget(legend)
+    legend = qtbot.addWidget(Legend())
     legend.resize(200, 500)
     legend.show()
     groups = Groups(

@@ -127,8 +127,7 @@ def both(qtbot, session, workspace, tmp_path, monkeypatch):
     told = []
     session.noticed.connect(lambda what: told.append(str(what)))
     mapped = open_page(qtbot, session, trained_run(workspace, tmp_path / "cache"), "pca")
-    retrieval = RetrievalPage(session)
-    qtbot.addWidget(retrieval)
+    retrieval = qtbot.addWidget(RetrievalPage(session))
     retrieval.resize(900, 640)
     retrieval.show()
     qtbot.waitUntil(lambda: bool(retrieval.result.cards))
@@ -189,7 +188,6 @@ def test_class_names_that_cannot_be_read_are_told_and_numbers_stand_for_them(
     assert [name for _, name in page.model.map.classes] == [str(label) for label, _ in page.model.map.classes]
     assert page.canvas.data is not None, "the map itself is whole"
     page.session.select(page.model.map.ids[:3])
-    inspector = InspectorPanel(session)
-    qtbot.addWidget(inspector)
+    inspector = qtbot.addWidget(InspectorPanel(session))
     inspector.show()
     qtbot.waitUntil(lambda: "3" in inspector.title.text())

@@ -18,10 +18,7 @@ def page(qtbot, session, workspace):
     session.show_run(run.run_id)
     made = MapPage(session)
     made.model.choose_method(MapMethod("pca"))
-    qtbot.addWidget(made)
-    made.resize(1200, 640)
-    with qtbot.waitExposed(made):
-        made.show()
+    qtbot.shown(made, 1200, 640)
     qtbot.waitUntil(lambda: made.model.map is not None)
     return made
 

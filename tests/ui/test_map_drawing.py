@@ -250,8 +250,7 @@ def test_class_colours_agree_with_qt():
 
 
 def canvas_of(qtbot, data, colouring="class", size=(500, 400)):
-    canvas = MapCanvas()
-    qtbot.addWidget(canvas)
+    canvas = qtbot.addWidget(MapCanvas())
     canvas.resize(*size)
     canvas.show_data(data, grouped(data, colouring, theme.LIGHT), frozenset())
     canvas.show_look(Look(opacity=1.0, names=False))

@@ -268,11 +268,7 @@ def test_the_page_reads_nothing_from_the_disk_on_the_windows_thread(qtbot, sessi
 
     monkeypatch.setattr(Workspace, "reading", watched)
     session.show_run(run.run_id)
-    page = MapPage(session)
-    qtbot.addWidget(page)
-    page.resize(1100, 640)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = qtbot.shown(MapPage(session), 1100, 640)
     qtbot.waitUntil(lambda: page.model.chain is not None)
     page.commands.beside.trigger()
     qtbot.waitUntil(lambda: page.second.data is not None)

@@ -113,8 +113,7 @@ def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, wor
 
 
 def test_a_page_that_is_half_made_takes_another_theme(qtbot, session):
-    page = MapPage(session, in_parts=True)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(MapPage(session, in_parts=True))
     next(page.making)
     before = page.canvas.backgroundBrush().color()
     try:
@@ -136,8 +135,7 @@ def test_contours_are_drawn_when_they_are_switched_on_and_the_next_page_remember
     assert not page.canvas.contours.shown
     page.legend.look.contours.click()
     qtbot.waitUntil(lambda: len(page.canvas.contours.shown) > 0)
-    again = MapPage(session)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(MapPage(session))
     assert again.legend.look.contours.isChecked()
     page.legend.look.contours.click()
     assert not page.canvas.contours.shown

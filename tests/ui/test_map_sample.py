@@ -43,10 +43,7 @@ def page(qtbot, session, analysis, run, rows, workspace):
     session.show_run(run.run_id)
     made = MapPage(session)
     made.settings.max_points.setValue(30)
-    qtbot.addWidget(made)
-    made.resize(1000, 640)
-    with qtbot.waitExposed(made):
-        made.show()
+    qtbot.shown(made, 1000, 640)
     qtbot.waitUntil(lambda: made.model.map is not None and made.time.slider.isEnabled())
     return made
 

@@ -50,11 +50,7 @@ def run(workspace):
 
 def open_page(qtbot, session, run):
     session.show_run(run.run_id)
-    page = MapPage(session)
-    qtbot.addWidget(page)
-    page.resize(900, 640)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = qtbot.shown(MapPage(session), 900, 640)
     qtbot.waitUntil(lambda: page.model.map is not None and page.model.chain is not None)
     return page
 

@@ -135,8 +135,7 @@ def test_a_page_without_steps_leaves_undo_grey(qtbot, page, edit, session):
 
     session.select(page.run.ids[:3])
     assert edit.undo.isEnabled()
-    other = QWidget()
-    qtbot.addWidget(other)
+    other = qtbot.addWidget(QWidget())
     edit.follow(other)
     assert not edit.undo.isEnabled()
     edit.follow(page)
@@ -173,8 +172,7 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
 
 def test_the_count_of_points_and_the_breadcrumb_do_not_cover_each_other_on_a_narrow_map(qtbot, page):
     assert page.canvas.note.kept_clear is page.breadcrumb
-    narrow = QWidget()
-    qtbot.addWidget(narrow)
+    narrow = qtbot.addWidget(QWidget())
     narrow.resize(300, 200)
     note, crumb = LevelNote(narrow, lambda rect: 0), Breadcrumb(narrow)
     note.kept_clear = crumb

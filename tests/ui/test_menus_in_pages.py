@@ -38,8 +38,7 @@ def not_offered(text: str, menus: dict[str, set[str]]) -> list[str]:
 
 def test_every_menu_that_is_named_is_one_of_the_window(session, qtbot) -> None:
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     menus = offered(window)
     named = {path.name: path.read_text("utf-8") for path in TEXTS}
     assert sum(len(NAMED.findall(" ".join(text.split()))) for text in named.values()) > 10

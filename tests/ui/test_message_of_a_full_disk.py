@@ -27,8 +27,7 @@ def disk(monkeypatch):
 
 @pytest.fixture
 def message(qtbot, session, disk):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     bar = MessageBar(window)
     bar.looks = FullDisk(session, window)
     session.said.connect(lambda what, concern, details: bar.show_message(what, details, concern=concern))

@@ -212,8 +212,7 @@ def test_one_more_method_is_measured_beside_the_stores(qtbot, session, workspace
 
 
 def test_the_number_of_a_method_is_of_what_it_counts(qtbot):
-    more = MoreMethods()
-    qtbot.addWidget(more)
+    more = qtbot.addWidget(MoreMethods())
     offered = {}
     for at in range(more.ways.count()):
         more.ways.setCurrentIndex(at)
@@ -289,8 +288,7 @@ def test_two_lists_in_a_low_page_leave_the_query_a_small_picture(qtbot, session,
 
 
 def test_the_axis_of_quality_ends_at_all(qtbot):
-    plot = TradePlot("Quality by size", "bytes per image")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(TradePlot("Quality by size", "bytes per image"))
     plot.show_points([Point("float32", "float32", 64, 100.0, 99.9, 100.0), Point("int8", "int8", 16, 99.2, 98.9, 99.5)])
     written = Written([])
     theme_now = theme.current()

@@ -48,8 +48,7 @@ def test_a_stored_chart_of_another_form_is_refused(harm):
 
 @pytest.fixture
 def panel(qtbot):
-    made = MethodPanel()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(MethodPanel())
     made.resize(900, 500)
     made.show()
     return made
@@ -138,8 +137,7 @@ def test_charts_that_nobody_sees_are_requested_once_the_panel_is_shown(panel):
 def test_charts_of_a_run_reach_the_page(qtbot, session):
     run_id = session.workspace.create_run(RunConfig())
     recorder = Recorder(session.workspace, run_id)
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     session.show_run(run_id)
     assert page.method.currentIndex() == 0
     recorder(Charted(0, (chart(),)))
@@ -162,8 +160,7 @@ def test_the_tab_stays_while_the_look_that_read_its_charts_is_still_being_told(q
     recorder.close()
     session.workspace.set_status(run_id, "done", "")
     qtbot.waitUntil(lambda: session.run(run_id) is not None and not session.run(run_id).live)
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     seen = []
 
     def draw():

@@ -16,8 +16,7 @@ def drawn(view, row, column):
 def test_a_table_of_compare(qtbot):
     model = WordTable()
     model.show(["Query", "Difference"], [["digits-1", "-96.32"]])
-    view = table_view(model, "Queries")
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(table_view(model, "Queries"))
     assert (drawn(view, 0, 0), drawn(view, 0, 1)) == ("digits-1", "−96.32")
     assert model.index(0, 1).data(Qt.ItemDataRole.DisplayRole) == "-96.32"
 
@@ -26,8 +25,7 @@ def test_the_table_of_a_plot(qtbot):
     curve = Curve()
     curve.append([0], [-2.5])
     table = CurveTable(CurveNumbers("step", [("loss", curve)]))
-    dialog = TableDialog("Loss", table)
-    qtbot.addWidget(dialog)
+    dialog = qtbot.addWidget(TableDialog("Loss", table))
     assert drawn(dialog.view, 0, 1) == "−2.5"
     assert table.numbers.lines()[-1] == "0\t-2.5"
     assert table.numbers.csv().endswith("0,-2.5\n")

@@ -83,8 +83,7 @@ def test_a_row_of_the_legend_is_mirrored_with_its_bar():
 def test_a_click_on_the_mirrored_box_ticks_the_run(qtbot, session, config, actions):
     run_id = session.workspace.create_run(config)
     session.follower.look()
-    dock = RunsDock(session, actions)
-    qtbot.addWidget(dock)
+    dock = qtbot.addWidget(RunsDock(session, actions))
     dock.setLayoutDirection(RIGHT)
     dock.resize(320, 400)
     dock.show()

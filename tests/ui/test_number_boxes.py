@@ -34,10 +34,7 @@ def test_the_number_begins_where_the_words_of_a_field_do(session, qtbot, kind):
     box.setValue(1111)
     field.setText(box.text())
     in_column(field, box, on=both)
-    qtbot.addWidget(both)
-    both.resize(200, 80)
-    with qtbot.waitExposed(both):
-        both.show()
+    qtbot.shown(both, 200, 80)
     image = both.grab().toImage()
     begun = [first_ink(image, part.pos(), part.height()) for part in (field, box)]
     assert abs(begun[0] - begun[1]) <= 2, begun
@@ -53,8 +50,7 @@ def german():
 
 @pytest.mark.parametrize("typed", ["0,75", "0.75", ",75"])
 def test_a_number_has_a_point_in_every_country_and_takes_a_comma(qtbot, german, typed):
-    box = number_box(QDoubleSpinBox(maximum=99, value=0.6))
-    qtbot.addWidget(box)
+    box = qtbot.addWidget(number_box(QDoubleSpinBox(maximum=99, value=0.6)))
     assert box.text() == "0.60", "as in the tables beside it"
     for receiver in (box, box.lineEdit()):
         box.setValue(0.6)
@@ -67,8 +63,7 @@ def test_a_number_has_a_point_in_every_country_and_takes_a_comma(qtbot, german, 
 
 
 def test_a_whole_number_keeps_its_commas_in_every_country(qtbot, german):
-    box = number_box(QSpinBox(maximum=99_999, value=12_000))
-    qtbot.addWidget(box)
+    box = qtbot.addWidget(number_box(QSpinBox(maximum=99_999, value=12_000)))
     box.setGroupSeparatorShown(True)
     assert box.text() == "12,000"
 

@@ -41,8 +41,7 @@ def change(session, first, tmp_path):
 
 @pytest.mark.qt_log_ignore("propagateSizeHints", "raise")
 def test_the_table_of_classes(qtbot, session, change):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     opener = ClassTableOpener(session, window)
     opener.open()
     qtbot.waitUntil(lambda: opener.table is not None)

@@ -16,9 +16,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support rais
 def model(qtbot):
     line = editor_of(catalog.current()["backbone/timm"]["params"]["model"])
     line.set_value("vit_small_patch16_224")
-    qtbot.addWidget(line)
-    with qtbot.waitExposed(line):
-        line.show()
+    qtbot.shown(line)
     line.setFocus()
     return line
 

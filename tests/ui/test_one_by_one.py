@@ -35,8 +35,7 @@ class View(OneByOne, Painted):
 @pytest.fixture
 def window(qtbot):
     """A window with some views on it, not shown yet."""
-    made = QWidget()
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(QWidget())
     column = QVBoxLayout(made)
     turns = Counted(made, QEvent.Type.UpdateRequest)
     made.views = [View() for _ in range(COUNT)]

@@ -132,8 +132,7 @@ def test_a_method_with_everything_is_one_file(folder, tmp_path, qtbot):
         assert (len(vectors), labels.tolist()) == (10, list(range(10)))
         assert checkpoint.load(workspace.folder(run.id) / "last.pt")["projections"] == {"steps": 4}
         charts = workspace.charts(run.id, workspace.chart_steps(run.id)[-1])
-    panel = MethodPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(MethodPanel())
     panel.show_charts(charts)
     assert [chart.title for chart in charts] == ["Own lengths"]
     assert len(panel.charts) == 1
@@ -150,8 +149,7 @@ def test_a_method_with_everything_is_one_file(folder, tmp_path, qtbot):
 def test_the_form_takes_a_folder_and_says_what_is_broken(folder, session, qtbot, monkeypatch):
     (folder / "broken.py").write_text("1 / 0")
     session.set_catalog(catalogs.current())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     page.show()
     qtbot.waitUntil(page.plugins.label.isVisible)
     broken = folder / "broken.py"

@@ -19,10 +19,7 @@ def test_page_turns_and_run_changes_leave_no_array_open(qtbot, session, workspac
     monkeypatch.setattr(session.analysis, "request", lambda *args, **fields: SimpleNamespace(cancel=lambda: None))
     shown = [trained_run(workspace, tmp_path / "cache", 40 + 4 * each, f"run {each}") for each in range(6)]
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    window = qtbot.shown(MainWindow(session))
     for run_id, page in islice(product(shown * 2, ("map", "retrieval")), TURNS):
         session.show_run(run_id)
         session.show_page(page)

@@ -45,8 +45,7 @@ def gates(monkeypatch):
 
 @pytest.fixture
 def opening(qtbot, session):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     return Opening(session, window)
 
 

@@ -10,8 +10,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt'
 
 @pytest.fixture
 def tab(qtbot):
-    made = OtherCurves(lambda name: name == "batch/loss")
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(OtherCurves(lambda name: name == "batch/loss"))
     made.resize(900, 600)
     return made
 

@@ -16,10 +16,7 @@ def test_rows_that_go_take_no_menu_and_no_layout_with_them(qtbot, session):
     registry.discover_all()
     session.set_catalog(registry.catalog())
     session.theme.apply()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    window = qtbot.shown(MainWindow(session))
     window.make_ready()
     session.show_page("train")
     session.show_page("setup")

@@ -12,8 +12,7 @@ from workbench.ui.widgets.page_menu import PageMenu
     ("keys", "kept"), [(Qt.KeyboardModifier.NoModifier, True), (Qt.KeyboardModifier.ControlModifier, False)]
 )
 def test_a_letter_that_is_typed_into_an_open_menu_is_not_a_key_of_the_page(qtbot, keys, kept):
-    menu = PageMenu()
-    qtbot.addWidget(menu)
+    menu = qtbot.addWidget(PageMenu())
     event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_M, keys, "m")  # Qt asks so before it looks for a key
     event.ignore()
     QApplication.sendEvent(menu, event)

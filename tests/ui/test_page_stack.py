@@ -45,8 +45,7 @@ class Stack(PageStack):
 
 @pytest.fixture
 def stack(qtbot, session):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     stack = Stack(session)
     QVBoxLayout(window).addWidget(stack)
     window.resize(900, 600)
@@ -139,9 +138,7 @@ class InThree(PageStack):
 
 @pytest.fixture
 def in_three(qtbot, session):
-    made = InThree(session)
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(InThree(session))
 
 
 def test_a_page_is_made_a_part_in_each_turn_and_not_shown_half_made(in_three):
@@ -189,8 +186,7 @@ def test_a_widget_is_made_at_once_unless_it_is_to_be_made_in_parts(in_parts):
 def test_no_turn_makes_more_than_two_plots(qtbot, session, monkeypatch):
     plots, make = [], pg.PlotItem.__init__
     monkeypatch.setattr(pg.PlotItem, "__init__", lambda item, **named: (plots.append(item), make(item, **named))[1])
-    stack = PageStack(session)
-    qtbot.addWidget(stack)
+    stack = qtbot.addWidget(PageStack(session))
     stack.page("setup")  # the window shows it first
     most, going_on = 0, True
     while going_on:
@@ -216,8 +212,7 @@ class Buttons(PageStack):
 @pytest.fixture
 def beside(qtbot, session):
     """A stack with two pages, and a button outside it."""
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     stack = Buttons(session)
     column = QVBoxLayout(window)
     column.addWidget(QPushButton("Outside"))
@@ -266,8 +261,7 @@ class Remembering(PageStack):
 
 def test_pages_are_resized_while_parts_of_them_are_missing(qtbot, session):
     """As by a picture of the window; PySide 6.11 then loses functions after an error, and the process ends."""
-    stack = Remembering(session)
-    qtbot.addWidget(stack)
+    stack = qtbot.addWidget(Remembering(session))
     left = True
     while left:
         left = stack.make_next()

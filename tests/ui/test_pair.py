@@ -182,8 +182,7 @@ def test_colours_tell_the_sign_and_opacity_the_size(qapp):
 
 
 def test_the_scale_says_what_its_colours_mean(qtbot):
-    scale = HeatScale()
-    qtbot.addWidget(scale)
+    scale = qtbot.addWidget(HeatScale())
     scale.show_scale(0.1234, "cosine")
     assert scale.ends == ("\N{MINUS SIGN}0.12", "+0.12")
     assert "falls by up to 0.123" in scale.accessibleDescription()
@@ -390,9 +389,7 @@ def test_the_whole_files_of_boxes_are_shown_with_the_boxes(qtbot, boxed, monkeyp
     dialog.close()
 
 
-def test_a_whole_file_that_is_gone_is_named_and_what_was_cut_from_it_stays(qtbot, session, boxed):
-    said = []
-    session.noticed.connect(lambda problem: said.append(str(problem)))
+def test_a_whole_file_that_is_gone_is_named_and_what_was_cut_from_it_stays(qtbot, session, boxed, said):
     page = boxed("gone.png")
     page.result.beside.click()
     dialog = page.pairs.dialog

@@ -29,11 +29,7 @@ def window(qtbot, session, workspace, tmp_path, monkeypatch):
     session.set_catalog(catalog.current())
     session.follower.look()
     session.theme.apply()
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(MainWindow(session))
 
 
 def find(qtbot, window, typed):

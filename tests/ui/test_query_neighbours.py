@@ -132,8 +132,7 @@ def test_large_text_scrolls_instead_of_being_cut(qtbot, page, large):
 
 
 def test_a_small_card_has_its_similarity_in_the_tooltip(qtbot):
-    card = NeighbourCard(side=40, does="Click.")
-    qtbot.addWidget(card)
+    card = qtbot.addWidget(NeighbourCard(side=40, does="Click."))
     card.show_neighbour(Neighbour(3, 7, 0.5, True, 2, NAMES[2]), judged=True)
     assert "0.500" in card.toolTip()
     assert "<b>dog" not in card.toolTip()

@@ -95,8 +95,7 @@ def test_a_run_that_names_several_devices_trains_alone(qtbot, session, config, j
 
 
 def test_the_devices_are_chosen_in_the_run_menu(qtbot, session, config, jobs, monkeypatch):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     actions, said = RunActions(session, Commands(session.preferences, window), window), []
     session.noticed.connect(lambda problem: said.append(str(problem)))
     first, second = started(session, config), started(session, config)

@@ -196,8 +196,7 @@ def test_a_problem_is_said_in_the_dialog(qtbot, dialog, trial):
 
 
 def test_a_loss_that_is_not_finite_is_drawn_up_to_there(qtbot):
-    plot = RatePlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(RatePlot())
     plot.resize(500, 300)
     plot.show()
     plot.begin(1e-6, 1)

@@ -29,8 +29,7 @@ def start(qtbot, tmp_path):
             before.preferences.keep()
         session = Session(workspace or Workspace(tmp_path / f"space{len(sessions)}", create=True))
         sessions.append(session)
-        window = MainWindow(session)
-        qtbot.addWidget(window)
+        window = qtbot.addWidget(MainWindow(session))
         window.show()
         return window
 

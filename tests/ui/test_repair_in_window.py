@@ -28,8 +28,7 @@ def damaged(tmp_path):
 
 @pytest.fixture
 def opening(qtbot, session):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     return Opening(session, window)
 
 
@@ -101,13 +100,6 @@ def test_what_was_repaired_is_said_although_a_run_that_began_keeps_it_from_being
     qtbot.waitUntil(lambda: bool(said))
     assert said[-1].startswith("Rebuilt")
     assert said[-1].endswith("A run is still training in this workspace.")
-
-
-@pytest.fixture
-def said(session):
-    heard = []
-    session.noticed.connect(lambda what: heard.append(str(what)))
-    return heard
 
 
 @pytest.fixture

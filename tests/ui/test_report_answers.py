@@ -42,17 +42,14 @@ def drawing(session):
 @pytest.fixture
 def page(qtbot, session, workspace, drawing):
     run_id = store_run(workspace, LABELS).run_id
-    made = ReportPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(ReportPage(session))
     made.show()
     session.show_run(run_id)
     qtbot.waitUntil(lambda: made.ready and bool(made.folder.text()))
     return made
 
 
-def test_files_of_a_run_that_was_left_are_said_and_not_shown_as_those_of_the_next(qtbot, session, page, drawing):
-    said = []
-    session.noticed.connect(lambda what: said.append(str(what)))
+def test_files_of_a_run_that_was_left_are_said_and_not_shown_as_those_of_the_next(qtbot, session, page, drawing, said):
     page.export()
     ((_, done),) = drawing.of("write")
     session.show_run(store_run(session.workspace, LABELS, name="Next").run_id)

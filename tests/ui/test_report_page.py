@@ -31,8 +31,7 @@ def open_page(qtbot, session, workspace, tmp_path):
     run_id = trained_run(workspace, tmp_path / "cache")
 
     def open_now():
-        made = ReportPage(session)
-        qtbot.addWidget(made)
+        made = qtbot.addWidget(ReportPage(session))
         made.resize(960, 640)
         made.show()
         session.show_run(run_id)
@@ -90,8 +89,7 @@ def only_tables(page):
 
 
 def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
-    preview = Preview()
-    qtbot.addWidget(preview)
+    preview = qtbot.addWidget(Preview())
     preview.resize(600, 400)
     preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 4)
     assert preview.page_word.text() == "Page 1 of 4"
@@ -99,11 +97,7 @@ def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
 
 @pytest.mark.parametrize("width", [240, 700])
 def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
-    preview = Preview()
-    qtbot.addWidget(preview)
-    preview.resize(width, 400)
-    with qtbot.waitExposed(preview):
-        preview.show()
+    preview = qtbot.shown(Preview(), width, 400)
     preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 14)
     tools = (preview.page_word, preview.zoom_box, preview.larger, preview.on)
     qtbot.waitUntil(lambda: all(tool.width() >= tool.sizeHint().width() for tool in tools))  # laid out in turns to come
@@ -208,8 +202,7 @@ def test_formats_and_paper_are_remembered(page, session, qtbot):
     page.formats.boxes["csv"].click()
     page.formats.paper_box.setCurrentIndex(page.formats.paper_box.findData("letter"))
     page.formats.paper_box.activated.emit(page.formats.paper_box.currentIndex())
-    again = FormatChoices(session.preferences)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(FormatChoices(session.preferences))
     assert again.formats() == ["html", "pdf", "csv"]
     assert again.paper() == "letter"
 
@@ -278,8 +271,7 @@ def test_nothing_ticked_nothing_exported(page):
 
 
 def test_without_a_run_there_is_a_hint(qtbot, session):
-    page = ReportPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ReportPage(session))
     assert page.currentWidget() is page.hint
 
 
@@ -294,8 +286,7 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     assert page.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert not page.choices.up.isEnabled()
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
-    again = ReportPage(session)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(ReportPage(session))
     qtbot.waitUntil(lambda: again.ready)
     assert again.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert again.choices.notes.toPlainText() == "**mine**"
@@ -397,8 +388,7 @@ def test_a_comparison_that_leaves_out_the_selected_run_says_so(page, session, wo
 
 
 def test_no_number_of_pages_is_shown_while_the_first_are_drawn(qtbot):
-    preview = Preview()
-    qtbot.addWidget(preview)
+    preview = qtbot.addWidget(Preview())
     preview.say("Drawing the pages…")
     assert preview.page_word.text() == ""
 
@@ -428,8 +418,7 @@ def test_what_is_offered_is_reported_and_remembered_with_the_workspace(page, ses
     qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
     assert page.numbers.wanted() == ("recall@1", 2)
     qtbot.waitUntil(lambda: bool(choice(session.workspace)))
-    again = ReportPage(session)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(ReportPage(session))
     qtbot.waitUntil(lambda: again.ready)
     assert (again.templates.current().key, again.model.runs) == ("comparison", [runs[1]])
     assert again.numbers.wanted() == ("recall@1", 2)
@@ -468,8 +457,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     templates.rename_action.trigger()
     assert settled == [session.here()], "what was said of the other name is answered"
     qtbot.waitUntil(lambda: arrangements(session.workspace)[key]["title"] == "Yours")
-    again = ReportPage(session)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(ReportPage(session))
     qtbot.waitUntil(lambda: again.ready)
     assert again.templates.box.findText("Yours") == again.templates.box.count() - 1
     page.choices.again.click()

@@ -21,12 +21,7 @@ LABELS = np.repeat(np.arange(3), 4)
 
 
 def shown(qtbot, session):
-    panel = RobustnessPanel(session)
-    qtbot.addWidget(panel)
-    panel.resize(1000, 720)
-    with qtbot.waitExposed(panel):
-        panel.show()
-    return panel
+    return qtbot.shown(RobustnessPanel(session), 1000, 720)
 
 
 @pytest.fixture

@@ -60,8 +60,7 @@ def texts(plot, width=240, height=170):
 
 
 def test_the_words_of_a_first_point_stand_above_the_numbers_of_the_axis(qtbot):
-    plot = LinesPlot("Uniformity", "uniformity", "alignment ↓")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(LinesPlot("Uniformity", "uniformity", "alignment ↓"))
     plot.show_lines([Line("epochs", np.array([0.0, -3.0]), np.array([0.1, 0.5]), "#D55E00", first="untrained")])
     said = texts(plot)
     beside = next(place for words, place in said if words == "untrained")
@@ -70,16 +69,14 @@ def test_the_words_of_a_first_point_stand_above_the_numbers_of_the_axis(qtbot):
 
 
 def test_a_logarithmic_axis_has_numbers_and_powers(qtbot):
-    plot = LinesPlot("Spectrum", "singular value", "relative", log=True)
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(LinesPlot("Spectrum", "singular value", "relative", log=True))
     plot.show_lines([Line("7", np.arange(1.0, 4.0), np.array([1.0, 0.1, 0.0005]), "#D55E00")])
     said = [words for words, _ in texts(plot)]
     assert {"1", "0.1", "10⁻³"} <= set(said)
 
 
 def test_titles_of_stores_stand_beside_the_numbers_of_the_axis(qtbot):
-    plot = TradePlot("Quality by size", "bytes per image")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(TradePlot("Quality by size", "bytes per image"))
     plot.show_points([Point(f"pq{n}", f"PQ {n}", 10.0, 90.0 + n / 10, 90.0, 91.0) for n in range(6)])
     area = QRectF(0, 0, 160, 150)
     places = plot.titles(QFontMetrics(theme.caption_font(QFont())), area)
@@ -98,8 +95,7 @@ def test_the_unit_of_an_axis_is_whole_where_its_plot_is_narrow(qapp):
 @pytest.mark.parametrize("percent", [100, 150])
 def test_the_table_of_thresholds_has_whole_heads_and_rows_in_sight(session, qtbot, percent):
     session.theme.set_text_size(percent)
-    side = ThresholdSide()
-    qtbot.addWidget(side)
+    side = qtbot.addWidget(ThresholdSide())
     side.resize(session.theme.side(300) - 14, 420)  # beside the scroll bar
     with qtbot.waitExposed(side):
         side.show()
@@ -148,8 +144,7 @@ def test_the_epoch_of_a_run_is_written_in_full_and_its_bar_takes_the_rest(qapp):
 
 
 def test_a_job_with_a_long_title_keeps_its_count(qtbot):
-    dock = ActivityDock(Activity())
-    qtbot.addWidget(dock)
+    dock = qtbot.addWidget(ActivityDock(Activity()))
     dock.line.text.setText("A run with a long name that has no room: Evaluating, 88%, 364 / 4,200")
     dock.line.text.resize(200, 20)
     assert dock.line.text.written()[-1].endswith("364 / 4,200")
@@ -162,8 +157,7 @@ def test_devices_are_called_alike(device, name):
 
 def test_a_count_is_set_off_from_the_words_before_it(qtbot):
     activity = Activity()
-    dock = ActivityDock(activity)
-    qtbot.addWidget(dock)
+    dock = qtbot.addWidget(ActivityDock(activity))
     item = activity.add("Deployment")
     item.progress(11, 12, "IVF-PQ 16")
     qtbot.waitUntil(lambda: dock.line.text.text() == "Deployment: IVF-PQ 16, 11 / 12")
@@ -171,8 +165,7 @@ def test_a_count_is_set_off_from_the_words_before_it(qtbot):
 
 def test_a_table_of_words_shares_its_width_and_begins_every_column_at_the_left(session, qtbot):
     model = WordTable(only_words=True)
-    table = table_view(model, "Settings that differ")
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(table_view(model, "Settings that differ"))
     table.resize(900, 200)
     model.show(["Setting", "Digits", "Other"], [["Loss", "Cross-entropy (CE)", "Multi-similarity (MS)"]])
     with qtbot.waitExposed(table):
@@ -186,8 +179,7 @@ def test_a_table_of_words_shares_its_width_and_begins_every_column_at_the_left(s
 
 def test_long_names_in_a_table_of_words_have_the_room_that_its_values_leave(session, qtbot):
     model = WordTable(only_words=True)
-    table = table_view(model, "Settings that differ")
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(table_view(model, "Settings that differ"))
     table.resize(900, 200)
     names = [f"margin 0.2, scale {scale}, proxy learning rate 1" for scale in (32, 64)]
     model.show(["Group", "Margin", "Scale", "Rate"], [[name, "0.2", "64", "1"] for name in names])
@@ -199,8 +191,7 @@ def test_long_names_in_a_table_of_words_have_the_room_that_its_values_leave(sess
 
 
 def test_the_parts_of_the_menu_of_runs_have_titles_that_are_seen(session, qtbot):
-    button = ArrangeButton(session.preferences)
-    qtbot.addWidget(button)
+    button = qtbot.addWidget(ArrangeButton(session.preferences))
     menu = button.menu()
     menu.popup(button.pos())
     qtbot.waitUntil(menu.isVisible)
@@ -211,11 +202,7 @@ def test_the_parts_of_the_menu_of_runs_have_titles_that_are_seen(session, qtbot)
 
 def test_columns_have_room_for_their_words_also_where_few_were_stretched_before(session, qtbot):
     model = WordTable(only_words=True)
-    table = table_view(model, "Settings that differ")
-    qtbot.addWidget(table)
-    table.resize(700, 200)
-    with qtbot.waitExposed(table):
-        table.show()
+    table = qtbot.shown(table_view(model, "Settings that differ"), 700, 200)
     model.show(["Setting", "one", "two"], [["Loss", "CE", "SPCE"]])
     fit_columns(table)
     assert table.columnWidth(2) > 2 * table.sizeHintForColumn(2), "it is stretched"

@@ -42,12 +42,7 @@ def runs(session, stored_evaluation):
 def window(qtbot, session, runs, monkeypatch):
     monkeypatch.setattr("workbench.ui.window.page_stack.PageStack.make", lambda self, info: QWidget())
     session.theme.apply()
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1280, 720)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(MainWindow(session), 1280, 720)
 
 
 def names(model):

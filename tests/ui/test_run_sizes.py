@@ -35,9 +35,7 @@ def runs(session, workspace, config):
 @pytest.fixture
 def dock(qtbot, session, actions, runs):
     """The list of these runs, in the order of their making."""
-    made = RunsDock(session, actions)
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(RunsDock(session, actions))
 
 
 def shown(model):

@@ -72,11 +72,7 @@ class Written(QPainter):
 
 
 def shown(qtbot, widget):
-    qtbot.addWidget(widget)
-    widget.resize(1000, 720)
-    with qtbot.waitExposed(widget):
-        widget.show()
-    return widget
+    return qtbot.shown(widget, 1000, 720)
 
 
 @pytest.mark.parametrize("older", [False, True])
@@ -330,8 +326,7 @@ def test_stores_over_each_other_are_all_named_under_the_pointer(qtbot):
 
 
 def test_the_titles_of_stores_meet_neither_each_other_nor_a_dot(qtbot):
-    plot = TradePlot("Quality against size", "MB")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(TradePlot("Quality against size", "MB"))
     costs = (64, 62, 60, 33, 32, 31, 8, 7.9, 7.8)
     names = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
     points = [

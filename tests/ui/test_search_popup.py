@@ -23,10 +23,7 @@ def losses(qtbot):
     box = editor_of(draft.essential()["loss.name"])
     box.setAccessibleName("Loss")
     box.set_value("ce")
-    qtbot.addWidget(box)
-    with qtbot.waitExposed(box):
-        box.show()
-    return box
+    return qtbot.shown(box)
 
 
 def opened(box):
@@ -85,8 +82,7 @@ def test_arrows_pass_over_headings(losses):
 
 
 def test_presets_of_papers_have_a_heading(qtbot):
-    chooser = PresetChooser()
-    qtbot.addWidget(chooser)
+    chooser = qtbot.addWidget(PresetChooser())
     chooser.show()
     shown = lines(opened(chooser))
     assert shown[:2] == ["Samples", "Sample: Digits"]
@@ -94,8 +90,7 @@ def test_presets_of_papers_have_a_heading(qtbot):
 
 
 def test_presets_say_their_loss_and_whether_their_data_is_found(qtbot):
-    chooser = PresetChooser()
-    qtbot.addWidget(chooser)
+    chooser = qtbot.addWidget(PresetChooser())
     chooser.learn(catalog.current())
     row = {chooser.itemText(row): row for row in range(chooser.count())}
     mnist = row["Paper: MNIST, CE against SPCE (Fig. 1)"]

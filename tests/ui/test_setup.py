@@ -119,8 +119,7 @@ def looked(monkeypatch):
 @pytest.fixture
 def page(session, qtbot, looked):
     session.set_catalog(CATALOG)
-    made = SetupPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SetupPage(session))
     made.resize(1200, 760)
     made.show()
     yield made
@@ -183,8 +182,7 @@ def test_every_preset_can_start_once_its_data_is_named():
 def test_a_preset_of_each_data_set_fills_the_form(session, qtbot, looked):
     """Those of the other losses have no other rows; test_setup_entries.py has every entry drawn."""
     session.set_catalog(catalog.current())
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     chosen = {preset.config.dataset.name: preset for preset in presets()}
     assert len(chosen) > 3
     for preset in chosen.values():
@@ -742,8 +740,7 @@ def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked
 
 def test_the_page_waits_for_the_catalog(session, qtbot, looked):
     session.catalog = {}
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     assert not page.start.isEnabled()
     session.config_offered.emit(RunConfig(name="Early"))
     session.set_catalog(CATALOG)

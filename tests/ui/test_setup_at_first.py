@@ -35,11 +35,7 @@ class Squeezed(QObject):
 def waiting(session, qtbot, looked):  # noqa: F811
     """The page in sight, before the catalog is there."""
     session.catalog = {}
-    made = SetupPage(session)
-    qtbot.addWidget(made)
-    made.resize(900, 500)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(SetupPage(session), 900, 500)
     yield made
     made.runner.drop()
 

@@ -13,9 +13,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt'
 @pytest.fixture
 def page(session, qtbot):
     session.set_catalog(catalog.current())
-    made = SetupPage(session)
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(SetupPage(session))
 
 
 def test_every_entry_is_drawn_and_right_by_default(page, session):

@@ -33,9 +33,7 @@ def space(tmp_path, monkeypatch):
 
 @pytest.fixture
 def widget_window(qtbot):
-    made = QWidget()
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(QWidget())
 
 
 def test_the_person_is_asked_and_the_workspace_is_taken_over(qtbot, session, widget_window, space):

@@ -42,10 +42,7 @@ def window(qtbot, runs, disk, workspace, monkeypatch):
     monkeypatch.setattr(session.drawing, "request", lambda *args, **fields: SimpleNamespace(cancel=lambda: None))
     disk.on_window.clear()
     session.theme.apply()
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(MainWindow(session))
     yield made
     session.close()
 

@@ -102,8 +102,7 @@ def test_the_card_is_shown_on_demand_and_that_is_remembered(small, session, qtbo
     assert small.strip.unfold.isChecked()
     qtbot.waitUntil(small.card.isVisible)
     assert small.card.note.isVisible()
-    again = SetupPage(session)
-    qtbot.addWidget(again)
+    again = qtbot.addWidget(SetupPage(session))
     again.resize(*SMALL)
     again.show()
     assert again.card.isVisible()
@@ -196,8 +195,7 @@ def test_tab_goes_through_the_strip_in_its_order(small, qtbot):
 
 def test_a_weights_file_that_is_not_read_is_said_beside_start(session, qtbot, looked):  # noqa: F811
     session.set_catalog(catalog.current())
-    made = SetupPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SetupPage(session))
     made.take_config(RunConfig(backbone=Choice(name="squeezenet1_0", params={"weights_file": "mine.pth"})))
     assert made.card.warned.text() == "Weights file: This file is not read, because Weights is none: set it to file."
     made.take_config(RunConfig())

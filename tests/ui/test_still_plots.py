@@ -16,15 +16,13 @@ DARK_AND_LIGHT = ("dark", "light")
 
 
 def intervals(qtbot) -> IntervalPlot:
-    plot = IntervalPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(IntervalPlot())
     plot.show_rows([("seed 1", Interval(1.5, 0.5, 2.5, 40)), ("all seeds", Interval(2.0, 1.0, 3.0, 2))], "Difference")
     return plot
 
 
 def costs(qtbot) -> CostPlot:
-    plot = CostPlot("Time against quality", "seconds of work")
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(CostPlot("Time against quality", "seconds of work"))
     first, second = styles([0, 1])
     plot.show_groups([("CE", first, [(1.0, 50.0), (2.0, 51.0)]), ("=ICE", second, [(3.0, 60.0)])], "MAP@R % ↑")
     return plot

@@ -10,8 +10,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support rais
 
 def test_the_tab_with_the_focus_is_as_large_as_without_it(session, qtbot):
     session.theme.apply()
-    tabs = QTabWidget()
-    qtbot.addWidget(tabs)
+    tabs = qtbot.addWidget(QTabWidget())
     for words in ("Curves", "Anatomy"):
         tabs.addTab(QLabel(words), words)
     tabs.show()
@@ -35,8 +34,7 @@ def test_the_tab_with_the_focus_is_as_large_as_without_it(session, qtbot):
 @pytest.mark.parametrize("count", [3, 19])
 def test_an_opened_list_of_choices_shows_its_last_row(session, qtbot, count):
     session.theme.apply()
-    box = QComboBox()
-    qtbot.addWidget(box)
+    box = qtbot.addWidget(QComboBox())
     box.addItems([f"choice {number}" for number in range(count)])
     with qtbot.waitExposed(box):
         box.show()
@@ -50,8 +48,7 @@ def test_an_opened_list_of_choices_shows_its_last_row(session, qtbot, count):
 
 def test_the_list_of_a_narrow_box_has_room_for_its_longest_title(session, qtbot):
     session.theme.apply()
-    box = ElidedBox()
-    qtbot.addWidget(box)
+    box = qtbot.addWidget(ElidedBox())
     box.addItems(["Class", "Average precision of the query"])
     box.setFixedWidth(90)
     with qtbot.waitExposed(box):

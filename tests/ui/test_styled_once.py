@@ -27,16 +27,14 @@ class Restyled(QObject):
 
 @pytest.mark.parametrize("name", MOST)
 def test_a_page_is_not_styled_again_and_again_while_it_is_made(qtbot, session, name):
-    stack = PageStack(session)
-    qtbot.addWidget(stack)
+    stack = qtbot.addWidget(PageStack(session))
     assert restyled(partial(stack.page, name)) <= MOST[name]
     qtbot.waitUntil(lambda: not session.reading and session.activity.newest_working is None)
 
 
 @pytest.mark.parametrize("view", ["Label triage", "Deployment", "Robustness", "Class size"])
 def test_a_view_of_retrieval_is_not_styled_again_and_again_while_it_is_made(qtbot, session, view):
-    stack = PageStack(session)
-    qtbot.addWidget(stack)
+    stack = qtbot.addWidget(PageStack(session))
     views = stack.page("retrieval").views
     at = next(at for at in range(views.count()) if views.tabText(at) == view)
     assert restyled(partial(views.make, at)) <= MOST_OF_A_VIEW

@@ -42,8 +42,7 @@ def test_the_best_is_shown_when_the_chosen_one_is_deleted(qtbot, session, record
 
 
 def test_train_draws_the_metrics_of_all_and_lists_those_that_are_kept(qtbot, session, recorder):
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     page.show()
     recorder(Keep((0, 2)))
     qtbot.waitUntil(lambda: page.evaluations.unfold.text() == "2 of 3 evaluations kept, best epoch 2")
@@ -54,8 +53,7 @@ def test_train_draws_the_metrics_of_all_and_lists_those_that_are_kept(qtbot, ses
 
 
 def test_train_shows_evaluations_that_came_while_it_was_hidden_when_it_is_seen(qtbot, session, recorder):
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     told = []
     session.evaluations_changed.connect(lambda: told.append(page.evaluations.model.rowCount()))
     recorder(evaluated(Images(), 3, 30, 0.9))

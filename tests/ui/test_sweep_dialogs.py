@@ -113,8 +113,7 @@ def test_tab_goes_through_the_parameters_before_the_buttons_below_them(qtbot, di
 
 def test_what_is_edited_while_the_sweep_starts_is_not_checked_any_more(qtbot, session, started, monkeypatch):
     """The start closes the dialog, and the answer of the check would be for one that is deleted."""
-    window = QMainWindow()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QMainWindow())
     dialog = SweepDialog(session, read_config("sample-digits"), parent=window)
     dialog.open()
     goes_on, checks, checked = threading.Event(), threading.Event(), threading.Event()
@@ -389,8 +388,7 @@ def test_a_papers_field_that_is_varied_is_not_told_as_fixed(qtbot, session, star
 
 
 def test_set_up_opens_it_with_its_run(qtbot, session, started):
-    page = SetupPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(SetupPage(session))
     assert page.sweep.isEnabled()
     page.ask_sweep()
     assert "Sample: Digits" in page.config.name
@@ -414,8 +412,7 @@ def plan(known):
 @pytest.fixture
 def panel(qtbot, session, plan, started):
     starting.store(session.workspace, plan)
-    made = show_sweeps(session, None)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(show_sweeps(session, None))
     qtbot.waitUntil(lambda: made.trials.rowCount() == 3)
     return made
 
@@ -465,16 +462,14 @@ def picture(shown):
 
 
 def test_a_state_that_is_wider_than_a_longer_one_before_is_shown_whole(qtbot):
-    table = NumberedTable("Sweeps")
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(NumberedTable("Sweeps"))
     table.show_rows(("State", "Best"), [(1, ("illicit", "–"))], None)
     table.show_rows(("State", "Best"), [(1, ("WWWWWW", "–"))], None)
     assert table.columnWidth(0) >= table.sizeHintForColumn(0)
 
 
 def test_a_long_name_leaves_the_other_columns_in_view(qtbot):
-    table = NumberedTable("Sweeps")
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(NumberedTable("Sweeps"))
     table.resize(500, 100)
     table.show_rows(("Name", "State", "Best"), [(1, ("a long name " * 20, "Working", "67.0% at margin 0.1"))], None)
     with qtbot.waitExposed(table):
@@ -593,8 +588,7 @@ def test_the_panel_reads_another_workspace_after_one_that_it_could_not_read(
 
 
 def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):
-    made = SweepsPanel(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SweepsPanel(session))
     made.show()
     qtbot.waitUntil(lambda: not made.reading)
     assert made.stack.currentIndex() == 0

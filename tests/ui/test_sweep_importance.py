@@ -46,8 +46,7 @@ def panel(qtbot, session):
     """The Sweeps panel of a workspace with a sweep of 3 trials and one of 12."""
     stored(session.workspace, 3)
     stored(session.workspace, 12)
-    made = SweepsPanel(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SweepsPanel(session))
     made.show()
     qtbot.waitUntil(lambda: made.trials.rowCount() == 12)
     yield made
@@ -90,8 +89,7 @@ def test_the_shares_are_computed_when_their_tab_is_opened_and_again_when_a_trial
 
 def test_a_bar_is_as_long_as_its_share(qtbot):
     """Drawn on a picture: blue pixels of the two rows, whose shares are 81.2 and 5 percent."""
-    plot = ImportancePlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(ImportancePlot())
     plot.show_importance(SHOWN, TITLES)
     image = QImage(QSize(800, 72), QImage.Format.Format_RGB32)
     image.fill("white")
@@ -107,8 +105,7 @@ def test_a_bar_is_as_long_as_its_share(qtbot):
 
 
 def test_the_plot_says_and_copies_its_shares(qtbot):
-    plot = ImportancePlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(ImportancePlot())
     plot.show_importance(SHOWN, TITLES)
     assert plot.describe() == (
         "Parameter importance: share of the variance of MAP@R, 40 settings: Learning rate 81.2% [70.0, 90.0]; "
@@ -121,8 +118,7 @@ def test_the_plot_says_and_copies_its_shares(qtbot):
 def test_shares_of_some_settings_stand_below_a_heading_that_names_these(qtbot):
     own = Importance("MAP@R", 14, (Share("loss.margin", 0.6, 0.5, 0.7), Share("training.lr", 0.3, 0.2, 0.4)), 0.5)
     part = Part("loss.name", ("triplet",), "Triplet", ("loss.margin",), own)
-    plot = ImportancePlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(ImportancePlot())
     plot.show_importance(SHOWN, TITLES)
     least = plot.picture.minimumHeight()
     plot.show_importance(replace(SHOWN, parts=(part,) * 4), {**TITLES, "loss.margin": "Margin"})

@@ -31,8 +31,7 @@ def panel(qtbot, session):
     with session.workspace.writing() as db:
         for trial, value in zip(sweeps.trials(session.workspace, number), (0.5, 0.4, 0.7), strict=False):
             db.execute("update sweep_trials set state = 'done', objective = ? where id = ?", (value, trial.id))
-    made = SweepsPanel(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SweepsPanel(session))
     made.show()
     qtbot.waitUntil(lambda: made.trials.rowCount() == 4)
     yield made
@@ -135,9 +134,7 @@ def test_a_config_that_cannot_be_read_is_said_and_not_set_up(qtbot, panel, sessi
     assert panel.isVisible()
 
 
-def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session, tmp_path, monkeypatch):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_the_table_is_saved_and_copied_with_whole_numbers(qtbot, panel, session, tmp_path, monkeypatch, said):
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *asked: (str(tmp_path / "sweep"), ""))
     panel.menu.refresh()
     panel.menu.save_table.trigger()
@@ -165,8 +162,7 @@ def test_a_click_on_a_dot_chooses_its_run(qtbot, panel):
 
 
 def test_a_higher_value_is_drawn_higher_and_files_have_the_numbers(qtbot, tmp_path):
-    plot = BestSoFarPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(BestSoFarPlot())
     plot.show_values([Reached(1, 0.2, True, 0.2), Reached(2, 0.9, False, 0.2), Reached(4, 0.5, True, 0.5)], "MAP@R")
     plot.resize(600, 300)
     first, second, third = plot.spots(plot.picture.area)
@@ -179,8 +175,7 @@ def test_a_higher_value_is_drawn_higher_and_files_have_the_numbers(qtbot, tmp_pa
 
 
 def test_columns_are_as_wide_as_the_longest_of_very_many_texts_and_as_their_titles(qtbot):
-    table = NumberedTable("Many")
-    qtbot.addWidget(table)
+    table = qtbot.addWidget(NumberedTable("Many"))
     table.resize(900, 300)
     table.show()
     head = ("No.", "Loss", "Learning rate of it")

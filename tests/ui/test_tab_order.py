@@ -31,10 +31,7 @@ def shown(qtbot, *parts):
     column = QVBoxLayout(window)
     for each in parts:
         column.addWidget(each)
-    qtbot.addWidget(window)
-    window.resize(400, 400)
-    with qtbot.waitExposed(window):
-        window.show()
+    qtbot.shown(window, 400, 400)
     window.activateWindow()
     return window
 

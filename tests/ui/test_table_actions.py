@@ -194,8 +194,7 @@ def test_the_lines_of_very_many_rows_are_written_on_a_thread(qtbot, session, mon
         return str(value)
 
     rows = SortedRows(("Number",), lambda row: (row,), in_words)
-    view = QTableView()
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(QTableView())
     view.setModel(rows)
     actions = TableActions(session.fulfil, view, "numbers.csv", rows.unwritten)
     rows.show(list(range(AT_ONCE + 1)))

@@ -11,9 +11,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 @pytest.fixture
 def window(qtbot):
-    made = QWidget()
-    qtbot.addWidget(made)
-    return made
+    return qtbot.addWidget(QWidget())
 
 
 @pytest.fixture

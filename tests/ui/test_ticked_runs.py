@@ -68,8 +68,7 @@ def test_ticked_runs_go_to_the_trash_and_one_undo_brings_them_back_ticked(sessio
 
 
 def test_the_message_of_several_runs_has_one_undo(qtbot, session, actions, ticked):
-    bar = MessageBar()
-    qtbot.addWidget(bar)
+    bar = qtbot.addWidget(MessageBar())
     told = TrashMessage(session, bar, actions.trash.undo, bar)
     actions.trash.move_ticked.trigger()
     session.follower.look()
@@ -81,9 +80,7 @@ def test_the_message_of_several_runs_has_one_undo(qtbot, session, actions, ticke
     assert not actions.undo_stack.canUndo() or "trash" not in actions.undo_stack.undoText()
 
 
-def test_runs_that_began_to_work_meanwhile_stay_and_it_is_said(qtbot, session, workspace, actions, ticked):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_runs_that_began_to_work_meanwhile_stay_and_it_is_said(qtbot, session, workspace, actions, ticked, said):
     workspace.set_status(2, "running")
     actions.trash.move_ticked.trigger()
     qtbot.waitUntil(lambda: bool(said))
@@ -101,9 +98,7 @@ def test_ticked_runs_that_all_work_cannot_be_moved(session, actions, ticked):
     )
 
 
-def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, ticked):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, ticked, said):
     actions.trash.move_ticked.trigger()
     session.follower.look()
     actions.undo_stack.undo()
@@ -118,9 +113,7 @@ def test_a_move_that_cannot_be_done_again_says_why(session, workspace, actions, 
     assert said[0].endswith("None of 3 runs can be moved: they are training, or no longer exist.")
 
 
-def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, workspace, actions, ticked):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, workspace, actions, ticked, said):
     actions.trash.move_ticked.trigger()
     session.follower.look()
     workspace.empty_trash()
@@ -129,9 +122,7 @@ def test_runs_that_are_all_gone_cannot_be_brought_back_and_it_is_said(session, w
     assert session.run_id is None
 
 
-def test_a_restore_by_command_of_what_was_moved_last_can_be_done_again(session, actions, ticked):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_a_restore_by_command_of_what_was_moved_last_can_be_done_again(session, actions, ticked, said):
     actions.trash.move_ticked.trigger()
     session.follower.look()
     actions.refresh()

@@ -43,8 +43,7 @@ TROUBLE = "The loss exploded to 9.1e+04 at step 7. The last good checkpoint is k
 
 @pytest.fixture
 def page(session, qtbot):
-    made = TrainPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(TrainPage(session))
     made.resize(900, 700)
     made.show()
     return made
@@ -185,8 +184,7 @@ def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
     work.say(*(Scalar("batch/loss", step, 1 / step) for step in range(1, 50)))
     session.show_run(work.run_id)
     session.follower.look()
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 49)
     np.testing.assert_array_equal(values(page, "batch/loss"), 1 / np.arange(1, 50))
     work.say(Scalar("batch/loss", 50, 0.5))
@@ -194,8 +192,7 @@ def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
 
 
 def test_a_picture_of_the_window_while_the_page_is_half_made(session, qtbot):
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     made = TrainPage(session, window, in_parts=True)
     next(made.making)
     window.resize(900, 700)
@@ -763,8 +760,7 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
 
 
 def test_the_charts_of_a_run_without_a_gpu_are_all_in_sight(session, qtbot):
-    panel = SystemPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(SystemPanel())
     panel.resize(1000, 560)
     panel.show()
     panel.add([(f"system/{name}", 10, 0.5) for name in ("processor", "memory", "forward")])
@@ -782,8 +778,7 @@ def test_times_and_limits_that_are_no_numbers_are_left_out(session, qtbot, numbe
     assert read_costs({name: (np.arange(2.0), np.full(2, number)) for name in names}) is None
     some = read_costs({name: (np.arange(2.0), np.array([number, 0.02])) for name in names})
     assert some.whole == pytest.approx(0.04)
-    panel = SystemPanel()
-    qtbot.addWidget(panel)
+    panel = qtbot.addWidget(SystemPanel())
     panel.resize(1000, 560)
     panel.show()
     panel.add([(name, step, number) for name in (*names, "system/memory") for step in (1, 2)])

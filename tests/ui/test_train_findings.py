@@ -17,12 +17,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 def shown(qtbot, session):
-    made = TrainPage(session)
-    qtbot.addWidget(made)
-    made.resize(1200, 800)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return qtbot.shown(TrainPage(session), 1200, 800)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ NUMBERS = np.array([0.8, 0.6, 0.4, 0.2, 0.9, 0.7])
 
 @pytest.fixture
 def page(session, qtbot):
-    made = TrainPage(session)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(TrainPage(session))
     made.resize(900, 700)
     made.show()
     return made

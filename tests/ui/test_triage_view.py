@@ -38,11 +38,7 @@ def panel(qtbot, session, workspace):
     table = blobs(LABELS, 0.4, 1, width=16)
     table[5] = table[20] * 0.8 + table[2] * 0.2  # an ant among the bees
     session.show_run(store_run(workspace, LABELS, embeddings=[table], class_names=NAMES).run_id)
-    view = TriagePanel(session)
-    qtbot.addWidget(view)
-    view.resize(1150, 720)
-    with qtbot.waitExposed(view):
-        view.show()
+    view = qtbot.shown(TriagePanel(session), 1150, 720)
     qtbot.waitUntil(lambda: view.model.triage is not None)
     return view
 
@@ -72,8 +68,7 @@ def test_the_list_takes_the_focus_unless_it_went_elsewhere_while_the_suspects_we
     monkeypatch.setattr(triage_panel, "read_triage", slow)
     table = blobs(LABELS, 0.4, 1, width=16)
     session.show_run(store_run(workspace, LABELS, embeddings=[table], class_names=NAMES).run_id)
-    window = QWidget()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QWidget())
     column = QVBoxLayout(window)
     line, view = QLineEdit(), TriagePanel(session)
     column.addWidget(line)
@@ -243,8 +238,7 @@ def test_both_classes_stand_in_the_stored_ranking(panel):
 
 
 def test_a_copy_with_the_same_label_has_one_strip(qtbot):
-    ranks = ClassRanks()
-    qtbot.addWidget(ranks)
+    ranks = qtbot.addWidget(ClassRanks())
     ranks.show_ranks([("ant", np.array([1, 3]))], 20)
     assert [strip.isHidden() for strip in ranks.strips] == [False, True]
     ranks.show_ranks([("ant", np.array([], int)), ("bee", np.array([2]))], 20)
@@ -254,8 +248,7 @@ def test_a_copy_with_the_same_label_has_one_strip(qtbot):
 
 
 def test_the_names_beside_the_strips_follow_the_size_of_text(qtbot, large):
-    ranks = ClassRanks()
-    qtbot.addWidget(ranks)
+    ranks = qtbot.addWidget(ClassRanks())
     ranks.resize(400, 90)
     ranks.show_ranks([("wheelchair", np.array([1])), ("ant", np.array([2]))], 20)
     with qtbot.waitExposed(ranks):
@@ -281,8 +274,7 @@ def test_the_precision_is_drawn_after_each_answer(panel, qtbot):
 def test_the_curve_begins_at_the_first_answer_and_has_its_interval(qtbot):
     suspects = [Suspect(number, "label", 0, 1, 0.9, 8, 1, 10) for number in range(60)]
     decisions = {number: Decision(number, DROP if number % 2 else KEEP) for number in range(50)}
-    plot = PrecisionPlot()
-    qtbot.addWidget(plot)
+    plot = qtbot.addWidget(PrecisionPlot())
     plot.show_path(precision_path(suspects, decisions), 60)
     assert [row[0] for row in plot.rows()[1:]] == list(range(1, 51))
     assert plot.span == 60
@@ -292,19 +284,16 @@ def test_the_curve_begins_at_the_first_answer_and_has_its_interval(qtbot):
 
 
 def test_the_summary_says_the_time_left_and_what_more_answers_would_do(qtbot):
-    summary = TriageSummary(answered(0, ()))
-    qtbot.addWidget(summary)
+    summary = qtbot.addWidget(TriageSummary(answered(0, ())))
     summary.draw()
     assert summary.left.isHidden()
     assert summary.narrowing.isHidden()
-    summary = TriageSummary(answered(5, range(0, 500, 50)))
-    qtbot.addWidget(summary)
+    summary = qtbot.addWidget(TriageSummary(answered(5, range(0, 500, 50))))
     summary.draw()
     assert summary.left.text() == f"about 4{THIN}min left"
     assert summary.narrowing.text() == f"1 more with this share: under ±{THIN}20{THIN}points"
     assert "After 1 more answer with the same share" in summary.narrowing.toolTip()
-    summary = TriageSummary(answered(9, range(0, 500, 50)))
-    qtbot.addWidget(summary)
+    summary = qtbot.addWidget(TriageSummary(answered(9, range(0, 500, 50))))
     summary.draw()
     assert summary.narrowing.isHidden(), "more than are left would be needed"
 
@@ -319,8 +308,7 @@ def test_a_time_left_is_said_in_whole_minutes():
 
 def test_progress_counts_each_answer_and_what_is_left(qtbot):
     model = answered(4, range(100))
-    summary = TriageSummary(model)
-    qtbot.addWidget(summary)
+    summary = qtbot.addWidget(TriageSummary(model))
     summary.draw()
     assert {word: count.text() for word, count in summary.counts.items()} == {
         RELABEL: "0", KEEP: "4", DROP: "0", UNSURE: "0", TODO: "6"
@@ -331,8 +319,7 @@ def test_progress_counts_each_answer_and_what_is_left(qtbot):
 
 
 def test_a_bar_without_amounts_is_empty(qtbot):
-    bar = SharesBar(6)
-    qtbot.addWidget(bar)
+    bar = qtbot.addWidget(SharesBar(6))
     bar.show_parts([(0, "right"), (0, "#0072B2")])
     assert bar.grab().toImage().pixelColor(5, 3) == QColor(theme.current().divider)
 

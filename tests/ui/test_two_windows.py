@@ -41,16 +41,14 @@ def other(session):
 @pytest.fixture
 def actions(qtbot, session, config):
     """The actions on the shown run."""
-    window = QFileDialog()
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(QFileDialog())
     session.show_run(session.workspace.create_run(config))
     session.follower.look()
     return RunActions(session, Commands(session.preferences, window), window)
 
 
 def test_the_shown_run_that_another_window_moved_to_the_trash_says_so(qtbot, session, actions, other):
-    page = TrainPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(TrainPage(session))
     page.show()
     other.set_status(1, "done")
     other.trash(1)
@@ -118,14 +116,6 @@ def test_only_the_runs_that_the_question_was_about_are_deleted(qtbot, session, a
     assert [[run.id for run in other.runs(trashed)] for trashed in (False, True)] == [[back], [later]]
 
 
-@pytest.fixture
-def said(session):
-    """What the message bar of this window has said."""
-    sentences = []
-    session.noticed.connect(lambda what: sentences.append(str(what)))
-    return sentences
-
-
 def test_undo_leaves_a_name_that_another_window_has_given_since(qtbot, session, actions, other, said):
     stack = actions.undo_stack
     actions.give_name(1, "Mine")
@@ -189,8 +179,7 @@ def test_a_note_that_could_not_be_stored_stays_in_the_message_and_can_be_copied(
     other_run = workspace.create_run(config)
     session.show_run(workspace.create_run(config))
     session.follower.look()
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
 
     def deleted(*_, **__):
         session.follower.look()
@@ -242,10 +231,7 @@ def triage(qtbot, session, workspace):
     for row in (3, 5, 7):
         table[row] = table[20] * 0.8 + table[row] * 0.2
     session.show_run(store_run(workspace, labels, embeddings=[table]).run_id)
-    panel = TriagePanel(session)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = qtbot.shown(TriagePanel(session))
     qtbot.waitUntil(lambda: panel.model.triage is not None)
     return panel
 
@@ -254,8 +240,7 @@ def triage(qtbot, session, workspace):
 def report(qtbot, session, workspace, tmp_path):
     """The Report page of a trained run, and what it says."""
     run_id = trained_run(workspace, tmp_path / "cache")
-    page = ReportPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ReportPage(session))
     session.show_run(run_id)
     qtbot.waitUntil(lambda: page.ready)
     return page

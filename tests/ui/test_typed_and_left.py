@@ -45,8 +45,7 @@ LEAVE = [close, open_another]
 @pytest.mark.parametrize("leave", LEAVE)
 def test_notes_and_choices_of_a_report(qtbot, session, workspace, tmp_path, leave):
     run_id = trained_run(workspace, tmp_path / "cache")
-    page = ReportPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ReportPage(session))
     session.show_run(run_id)
     qtbot.waitUntil(lambda: page.ready)
     page.templates.choose("comparison")
@@ -59,8 +58,7 @@ def test_notes_and_choices_of_a_report(qtbot, session, workspace, tmp_path, leav
 
 def test_notes_of_a_report_when_another_run_is_shown(qtbot, session, workspace, tmp_path):
     first, second = (trained_run(workspace, tmp_path / f"cache-{number}") for number in range(2))
-    page = ReportPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(ReportPage(session))
     session.show_run(first)
     qtbot.waitUntil(lambda: page.ready)
     page.choices.notes.setPlainText("What I saw")
@@ -81,8 +79,7 @@ def store(session, workspace, tmp_path):
 
 @pytest.fixture
 def dialog(qtbot, session, store):
-    made = SelectionsDialog(session, store)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(SelectionsDialog(session, store))
     made.show()
     qtbot.waitUntil(lambda: made.name.text() == "odd")
     return made

@@ -94,9 +94,7 @@ def test_a_run_that_a_full_disk_does_not_let_into_the_trash_is_offered_to_be_del
     assert not workspace.folder(runs[0]).exists()
 
 
-def test_a_step_that_a_full_disk_refuses_is_said_and_offered_again(qtbot, session, workspace, actions, runs):
-    said = []
-    session.noticed.connect(lambda what: said.append(str(what)))
+def test_a_step_that_a_full_disk_refuses_is_said_and_offered_again(qtbot, session, workspace, actions, runs, said):
     stack = actions.undo_stack
     session.trash_run(runs[0])
     session.follower.look()
@@ -149,8 +147,7 @@ def test_the_shown_run_stays_shown_while_the_trash_is_emptied_unless_it_is_there
 
 
 def test_a_page_that_is_shown_again_is_followed_by_the_same_steps(qtbot, session):
-    page = QWidget()
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(QWidget())
     page.undo_stack = QUndoStack(page)
     commands = UndoCommands(Commands(session.preferences, page), page, QUndoStack(page))
     commands.follow(page)

@@ -129,8 +129,7 @@ def test_round_numbers_are_written_in_full_or_as_powers(number, expected):
 
 @pytest.fixture
 def plot(qtbot):
-    made = CurvePlot("Bound gap CE − PCE, nats", [CE, PCE], log_if_steep=True)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(CurvePlot("Bound gap CE − PCE, nats", [CE, PCE], log_if_steep=True))
     made.resize(440, 260)
     made.show()
     qtbot.waitExposed(made)
@@ -192,8 +191,7 @@ def test_numbers_of_any_size_are_drawn(plot, values):
 
 @pytest.mark.parametrize("log", [False, True])
 def test_geometry_draws_numbers_of_any_size(log, qtbot):
-    made = LinesPlot("Effective rank", "epoch", log=log)
-    qtbot.addWidget(made)
+    made = qtbot.addWidget(LinesPlot("Effective rank", "epoch", log=log))
     for values in ([1e308, -1e308, 1.0], [1e-320, 0.0, 0.0], [np.inf, np.nan, 1e308]):
         made.show_lines([Line("this run", np.arange(3.0), np.array(values), "#0072B2", dots=True)])
         assert not made.grab().isNull()

@@ -32,8 +32,7 @@ def test_the_status_bar_does_not_go_on_detecting(qapp, qtbot, session, monkeypat
     monkeypatch.setattr(Garbage, "settle", lambda garbage: None)  # it would freeze what other tests made
     monkeypatch.setattr(session, "keep_spare", lambda: None)
     garbage = Garbage(qapp)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     warm_up = WarmUp(session, window, load, garbage)
     assert window.status.device.text() == "Device: detecting…"
     warm_up.begin()
@@ -55,8 +54,7 @@ def test_an_engine_that_a_change_of_workspace_dropped_is_loaded_again(
         return find(progress)
 
     garbage = Garbage(qapp)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
     warm_up = WarmUp(session, window, load, garbage)
     warm_up.begin()
     assert begun.wait(HANG)
@@ -89,8 +87,7 @@ def closed_while_loading(qapp, qtbot, monkeypatch, tmp_path):
             importlib.import_module("slow_engine")
             return find(progress)
 
-        window = MainWindow(session)
-        qtbot.addWidget(window)
+        window = qtbot.addWidget(MainWindow(session))
         WarmUp(session, window, load, garbage).begin()
         assert begun.wait(HANG)
         session.close(ending=ending)
@@ -113,8 +110,7 @@ def test_a_session_that_is_opened_after_another_was_closed_finds_its_engine_whol
     monkeypatch.setattr(Garbage, "settle", lambda garbage: None)
     monkeypatch.setattr(Session, "keep_spare", lambda session: None)
     session, garbage = Session(Workspace(tmp_path / "other", create=True)), Garbage(qapp)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
+    window = qtbot.addWidget(MainWindow(session))
 
     def load(progress):
         importlib.import_module("slow_engine")

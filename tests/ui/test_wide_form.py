@@ -13,11 +13,7 @@ WIDE, NARROW, HEIGHT = 2200, 1200, 900  # px
 def wide(session, qtbot, looked):  # noqa: F811
     """The page in a wide window, before the catalog is there."""
     session.catalog = {}
-    made = SetupPage(session)
-    qtbot.addWidget(made)
-    made.resize(WIDE, HEIGHT)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = qtbot.shown(SetupPage(session), WIDE, HEIGHT)
     yield made
     made.runner.drop()
 

@@ -47,9 +47,7 @@ def test_the_step_of_one_run_has_its_name(session, actions, queued):
     assert session.queue.waiting == [queued[1], queued[3], queued[2]], "it waits behind the others"
 
 
-def test_what_another_window_has_taken_meanwhile_is_named_and_the_others_are_put_back(session, actions, queued):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_what_another_window_has_taken_meanwhile_is_named_and_the_others_are_put_back(session, actions, queued, said):
     session.end_runs(queued[1:])
     with Workspace(session.workspace.path) as other:
         other.take_over(queued[2])
@@ -59,9 +57,7 @@ def test_what_another_window_has_taken_meanwhile_is_named_and_the_others_are_put
     assert "was not undone" in said[0]
 
 
-def test_undo_leaves_what_is_in_the_queue_again_and_what_has_ended_since(session, actions, queued):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_undo_leaves_what_is_in_the_queue_again_and_what_has_ended_since(session, actions, queued, said):
     session.end_runs(queued[1:])
     session.follower.look()
     session.resume_run(queued[3])
@@ -74,9 +70,7 @@ def test_undo_leaves_what_is_in_the_queue_again_and_what_has_ended_since(session
     assert f"Run {queued[2]} was started again meanwhile, and has ended. It was not changed." in sentence
 
 
-def test_what_has_begun_is_not_taken_from_the_queue_again(qtbot, session, actions, queued):
-    said = []
-    session.noticed.connect(lambda message: said.append(str(message)))
+def test_what_has_begun_is_not_taken_from_the_queue_again(qtbot, session, actions, queued, said):
     session.withdraw(queued[2:])
     session.end_run(queued[1])
     actions.undo_stack.undo()

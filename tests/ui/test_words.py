@@ -64,8 +64,7 @@ def test_a_sorted_head_keeps_all_its_letters(qtbot, session):
     model = QStandardItemModel(1, 1)
     model.setHorizontalHeaderItem(0, QStandardItem("MMMM"))
     model.setHeaderData(0, ACROSS, Qt.AlignmentFlag.AlignRight, ALIGNED)
-    view = QTableView()
-    qtbot.addWidget(view)
+    view = qtbot.addWidget(QTableView())
     view.setModel(model)
     header = view.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -86,8 +85,7 @@ def test_a_sorted_head_keeps_all_its_letters(qtbot, session):
 
 def test_icons_take_the_colours_of_a_theme_chosen_later(qtbot, session):
     session.theme.choose("light")
-    shown = IconLabel("rocket-launch", "accent", 24)
-    qtbot.addWidget(shown)
+    shown = qtbot.addWidget(IconLabel("rocket-launch", "accent", 24))
     light = middle_colour(shown)
     with qtbot.waitSignal(session.theme.dressed):
         session.theme.choose("dark")
@@ -108,8 +106,7 @@ def test_buttons_of_dialogs_have_words_alone_and_a_disabled_one_is_grey(qtbot, s
 
 
 def test_columns_beside_the_main_thing_grow_with_the_text_up_to_a_limit(session, qtbot):
-    page = RetrievalPage(session)
-    qtbot.addWidget(page)
+    page = qtbot.addWidget(RetrievalPage(session))
     assert page.queries.minimumWidth() == 300
     session.theme.set_text_size(110)
     assert page.queries.minimumWidth() == 330

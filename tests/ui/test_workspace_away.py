@@ -27,10 +27,7 @@ def test_a_run_is_not_called_alive_while_the_workspace_is_away(qtbot, session, w
         db.execute("update runs set status = 'running', epoch = 2, epochs = 9, seconds_left = 60 where id = ?", (runs,))
         db.execute("update runs set status = 'done' where id = ?", (done,))
     session.show_run(runs)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    window = qtbot.shown(MainWindow(session))
     session.follower.look()
     window.show_page("train")
     state = window.pages.page("train").header.state

@@ -7,12 +7,7 @@ from workbench.ui.pages.compare.page import ComparePage
 def compare_page(qtbot, session, width=1200, height=800):
     """The page, on screen in the window's style."""
     session.theme.apply()
-    page = ComparePage(session)
-    qtbot.addWidget(page)
-    page.resize(width, height)
-    with qtbot.waitExposed(page):
-        page.show()
-    return page
+    return qtbot.shown(ComparePage(session), width, height)
 
 
 def similarity_panel(qtbot, page, *runs):

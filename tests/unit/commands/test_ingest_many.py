@@ -9,20 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.travelling_runs import first_part, in_folder
+from tests.travelling_runs import first_part
 from workbench.cli import main
 from workbench.commands.training import ingest as commands
 from workbench.config import RunConfig
 from workbench.workspace import Workspace
 from workbench.workspace.folders import travelling
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "run"
-    in_folder(folder)
-    return folder
 
 
 @pytest.fixture

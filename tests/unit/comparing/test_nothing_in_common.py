@@ -10,16 +10,9 @@ from workbench import cli
 from workbench.comparing.in_common import nothing_in_common
 from workbench.comparing.overview import overview
 from workbench.problem import Problem
-from workbench.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("no_catalog")
 ONES = np.ones(6)
-
-
-@pytest.fixture
-def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.entries.catalog.current", dict)
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 def look(workspace, metric="MAP@R", at="best"):

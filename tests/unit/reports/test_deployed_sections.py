@@ -16,18 +16,11 @@ from workbench.reports.formats.tables import csv_tables
 from workbench.reports.templates import templates
 from workbench.reports.writing import deployed_blocks
 from workbench.reports.writing.blocks import Paragraph, Plot, Table
-from workbench.workspace import Workspace
 from workbench.workspace.measured.deployments import DAMAGED, NEWER_DAMAGED, store_deployment
 from workbench.workspace.measured.robustness import checked_robustness, store_robustness
 
+pytestmark = pytest.mark.usefixtures("no_catalog")
 LABELS = np.repeat(np.arange(4), 6)
-
-
-@pytest.fixture
-def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.entries.catalog.current", dict)
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

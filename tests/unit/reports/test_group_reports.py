@@ -27,17 +27,10 @@ from workbench.reports.formats import html
 from workbench.reports.sections import GROUP_SECTIONS
 from workbench.reports.writing.blocks import Paragraph, Table
 from workbench.reports.writing.group_sections import NO_CURVES
-from workbench.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("no_catalog")
 EVIL = "=1+1 <script>alert(1)</script> \\input{x}"
 FIRST, SECOND = (0.90, 0.92, 0.97), (0.50, 0.61, 0.70)
-
-
-@pytest.fixture
-def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.entries.catalog.current", dict)
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

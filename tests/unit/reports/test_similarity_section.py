@@ -24,17 +24,10 @@ from workbench.reports.formats.tables import csv_tables
 from workbench.reports.templates import templates
 from workbench.reports.writing import similarity_blocks
 from workbench.reports.writing.blocks import Heading, Paragraph, Plot, Table
-from workbench.workspace import Workspace
 
+pytestmark = pytest.mark.usefixtures("no_catalog")
 LABELS = np.repeat(np.arange(4), 6)
 LOSSES = ("ce", "triplet", "ice")
-
-
-@pytest.fixture
-def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.entries.catalog.current", dict)
-    with Workspace(tmp_path / "space", create=True) as made:
-        yield made
 
 
 @pytest.fixture

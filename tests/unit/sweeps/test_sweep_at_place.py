@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 
-from tests.travelling_runs import in_folder
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.entries import catalog
@@ -52,16 +51,9 @@ class Trained(PlayedPlace):
         return [Standing(JobState.FINISHED) if done else self.standing for done in ended]
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "run"
-    in_folder(folder)
-    return folder
-
-
 @pytest.fixture
-def there(tmp_path, whole):
-    return Trained(tmp_path / "there", whole)
+def there(tmp_path, made):
+    return Trained(tmp_path / "there", made)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.travelling_runs import first_part, in_folder, rows, second_part
+from tests.travelling_runs import first_part, rows, second_part
 from tests.waits import HANG
 from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
@@ -26,13 +26,6 @@ from workbench.workspace.owners import ownership
 from workbench.workspace.recorders.folder_recorder import FolderRecorder
 from workbench.workspace.repairs.verification import verify
 from workbench.workspace.tables import samples
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "run"
-    in_folder(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -36,13 +36,6 @@ batch_size = 128
 """
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "run"
-    in_folder(folder)
-    return folder
-
-
 @pytest.fixture
 def folder(made, tmp_path):
     return shutil.copytree(made, tmp_path / "run")

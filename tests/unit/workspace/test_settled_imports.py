@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.travelling_runs import in_folder, rows
+from tests.travelling_runs import rows
 from workbench.commands.training.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
@@ -14,13 +14,6 @@ from workbench.workspace.arriving.ingest import ingest
 from workbench.workspace.folders import journal, travelling
 
 FUTURE, PAST = 4_000_000_000, 0  # in 2096, and in 1970
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "run"
-    in_folder(folder)
-    return folder
 
 
 @pytest.fixture
