@@ -45,7 +45,7 @@ class ParameterRow(QWidget):
             self.field.set_value(field)
         self._explain()
         self.field.edited.connect(self._field_chosen)
-        self.values.textChanged.connect(self._typed)
+        self.values.textChanged.connect(self.edited)
         self.cross.clicked.connect(self._remove)
 
     @property
@@ -73,9 +73,6 @@ class ParameterRow(QWidget):
 
     def _field_chosen(self) -> None:
         self._explain()
-        self.edited.emit()
-
-    def _typed(self, _text: str) -> None:
         self.edited.emit()
 
     def _remove(self) -> None:

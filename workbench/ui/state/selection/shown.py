@@ -62,7 +62,7 @@ class Shown(Work):
         self.follower.failed.connect(partial(self.notify, concern=EVERYWHERE))
         self.follower.came_back.connect(self.settled)
         for changed in (self.follower.failed, self.follower.came_back):
-            changed.connect(self._hear_reach)
+            changed.connect(self.runs_changed)  # every place that names the state of a run says so
 
     def experiments(self) -> list[Experiment]:
         """Runs that belong together, newest first."""
@@ -182,10 +182,6 @@ class Shown(Work):
         if self.run_id is not None and self.follower.followed.run_id == self.run_id and self.run() is None:
             self.show_run(None)
             self.notify("The run that was shown was deleted by another window or a command.", EVERYWHERE)
-        self.runs_changed.emit()
-
-    def _hear_reach(self) -> None:
-        """The workspace went away or came back: every place that names the state of a run says so."""
         self.runs_changed.emit()
 
     def _hear_read(self) -> None:

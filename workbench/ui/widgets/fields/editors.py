@@ -69,11 +69,11 @@ class LineEditor(QLineEdit):
             self.setPlaceholderText(f"{suggestions[0]}, …")
         if self.names is not None:
             self._complete_by(self.names)
-        self.textEdited.connect(self._on_edit)
+        self.textEdited.connect(self.edited)
 
     def _complete_by(self, completer: QCompleter) -> None:
         completer.highlighted.connect(self._on_highlight)
-        completer.activated.connect(self._on_edit)
+        completer.activated.connect(self.edited)
         self.setCompleter(completer)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -105,9 +105,6 @@ class LineEditor(QLineEdit):
     def _on_highlight(self, text: str) -> None:
         """The arrows write a row of the list into the line, where it stays however the list is closed."""
         self.setText(text)
-        self.edited.emit()
-
-    def _on_edit(self, _text: str) -> None:
         self.edited.emit()
 
 
@@ -142,7 +139,7 @@ class ChoiceEditor(ElidedBox):
                 self.setItemData(row, text, role)
         self.setMinimumContentsLength(8)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.activated.connect(self._on_pick)
+        self.activated.connect(self.edited)
 
     def value(self) -> Any:
         """The value of the chosen entry."""
@@ -186,9 +183,6 @@ class ChoiceEditor(ElidedBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
-    def _on_pick(self, _row: int) -> None:
-        self.edited.emit()
-
 
 class TickEditor(QCheckBox):
     """A field that is on or off."""
@@ -197,7 +191,7 @@ class TickEditor(QCheckBox):
 
     def __init__(self) -> None:
         super().__init__()
-        self.clicked.connect(self._on_click)
+        self.clicked.connect(self.edited)
 
     def value(self) -> Any:
         """Whether the box is ticked."""
@@ -206,9 +200,6 @@ class TickEditor(QCheckBox):
     def set_value(self, value: Any) -> None:
         """Tick the box for True, and clear it for anything else."""
         self.setChecked(value is True)
-
-    def _on_click(self, _checked: bool) -> None:
-        self.edited.emit()
 
 
 class PathEditor(QWidget):
@@ -240,8 +231,8 @@ class PathEditor(QWidget):
         self._line().setPlaceholderText(f"Drop a {words} here, or type its path")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
-        self._line().textEdited.connect(self._on_edit)
-        self._paths.activated.connect(self._on_pick)
+        self._line().textEdited.connect(self.edited)
+        self._paths.activated.connect(self.edited)
 
     def value(self) -> Any:
         """The path as it was typed or chosen, without spaces around it."""
@@ -293,12 +284,6 @@ class PathEditor(QWidget):
         kinds = ARCHIVES if self._kind == "place" else ""
         if chosen := QFileDialog.getOpenFileName(self, "Choose a file", self.value(), kinds)[0]:
             self.take(chosen)
-
-    def _on_edit(self, _text: str) -> None:
-        self.edited.emit()
-
-    def _on_pick(self, _row: int) -> None:
-        self.edited.emit()
 
 
 def parsed(text: str, kind: str) -> Any:

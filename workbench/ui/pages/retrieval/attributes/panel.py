@@ -150,9 +150,9 @@ class AttributesPanel(QStackedWidget):
         self.asked.activated.connect(self.attribute.setCurrentIndex)
         self.metrics.chosen.connect(self._draw)
         self.what.chosen.connect(self._draw)
-        self.cells.clicked.connect(self._cell_clicked)
+        self.cells.clicked.connect(self._clicked)
         self.cells.activated.connect(self._opened)
-        self.own_table.clicked.connect(self._row_clicked)
+        self.own_table.clicked.connect(self._clicked)
         self.own_table.activated.connect(self._opened)
         for table, other in ((self.cells, self.own_table), (self.own_table, self.cells)):
             table.selectionModel().selectionChanged.connect(partial(self._choose_one, table, other))
@@ -338,10 +338,7 @@ class AttributesPanel(QStackedWidget):
         title = f"{measured.attribute}: {measured.own[row].title} {where}{', failures' if failed else ''}"
         return CellQueries(visible(title), measured.queries_of(row, column, failed=failed))
 
-    def _cell_clicked(self, _index: QModelIndex) -> None:
-        self._list(failed=False)
-
-    def _row_clicked(self, _index: QModelIndex) -> None:
+    def _clicked(self, _index: QModelIndex) -> None:
         self._list(failed=False)
 
     def _list(self, *, failed: bool) -> None:
