@@ -37,7 +37,7 @@ class NoWaits(TorchDispatchMode):
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         if self._copies_between_devices(func, tensors, kwargs):
             raise WaitError(f"{func} copies between CPU and GPU without non_blocking")
-        if any(tensor.device.type == self.device for tensor in tensors) and _reads(func, tensors, args, kwargs):
+        if any(tensor.device.type == self.device for tensor in tensors) and reads(func, tensors, args, kwargs):
             raise WaitError(f"{func} waits for the GPU")
         return func(*args, **kwargs)
 
@@ -50,7 +50,7 @@ class NoWaits(TorchDispatchMode):
         return len(devices) > 1
 
 
-def _reads(func: Any, tensors: list[Tensor], args: Any, kwargs: dict[str, Any]) -> bool:
+def reads(func: Any, tensors: list[Tensor], args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether the operation needs a number, or the size of its result, from the GPU."""
     if str(func) in INDEXING:
         chosen = [index for index in args[1] if index is not None]

@@ -11,6 +11,9 @@ OWN = ("self", "cls")
 DOCUMENTED = {("os", "_exit"), ("sys", "_getframe")}  # by Python, as for everybody's use
 KEPT = {  # (file, private name) -> why it is needed
     ("tests/campaign/starter.py", "_run_exitfuncs"): "a forked child ends as a program does, but frees nothing",
+    ("tests/gpu_with_numbers.py", "_disabled_torch_function_impl"): "torch has this face of a tensor there only",
+    ("tests/gpu_with_numbers.py", "_make_subclass"): "torch.nn.Parameter is made in the same way",
+    ("tests/gpu_with_numbers.py", "_parse_to"): "what the arguments of `to` mean, as torch reads them",
     ("tests/unit/entries/test_plugins.py", "_ENTRIES"): "an entry that a test's own import registers has no way out",
     ("tests/unit/training/test_precision_and_average.py", "_dynamo"): "torch names its compiler's errors there only",
 }

@@ -1,7 +1,9 @@
-"""Where there is no GPU, these tests run on the CPU, among the slow ones: every line of them is exercised there."""
+"""Where there is no GPU, runs and metrics have one that is only pretended, the rest has the CPU; all are slow there."""
 
 import pytest
 import torch
+
+from tests.gpu_with_numbers import gpu_with_numbers
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -16,3 +18,13 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def device():
     return DEVICE
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A GPU; where there is none, one that is pretended: mixed devices are an error there, too."""
+    if DEVICE == "cuda":
+        yield DEVICE
+        return
+    with gpu_with_numbers(monkeypatch):
+        yield "cuda"

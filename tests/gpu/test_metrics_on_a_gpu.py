@@ -24,14 +24,14 @@ def embeddings():
 @pytest.mark.parametrize("distance", ["cosine", "l2", "hyperbolic"])
 @pytest.mark.parametrize("k", [0, 10, 1000])  # two passes, and one for many neighbours
 @pytest.mark.parametrize("separate", [False, True])
-def test_retrieval_is_that_of_the_cpu(embeddings, distance, k, separate, device):
+def test_retrieval_is_that_of_the_cpu(embeddings, distance, k, separate, gpu):
     vectors, labels, ids = embeddings
     if distance == "hyperbolic":
         vectors = 0.9 * vectors / np.linalg.norm(vectors, axis=1).max()
     is_query = np.arange(COUNT) // CLASSES % 3 == 0 if separate else None
     here, there = (
         retrieve(vectors, labels, ids, k=k, distance=distance, device=where, is_query=is_query)
-        for where in ("cpu", device)
+        for where in ("cpu", gpu)
     )
     for name in ("ap", "first_hit", "r", "neighbours"):
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name), name)
@@ -40,11 +40,11 @@ def test_retrieval_is_that_of_the_cpu(embeddings, distance, k, separate, device)
     np.testing.assert_equal(here.metrics, there.metrics)
 
 
-def test_a_loop_of_the_users_own_is_measured_where_its_embeddings_are(embeddings, device, tmp_path):
+def test_a_loop_of_the_users_own_is_measured_where_its_embeddings_are(embeddings, gpu, tmp_path):
     vectors, labels, _ = embeddings
     with Workspace(tmp_path / "space", create=True) as space, record_run(space, "Mine", labels, epochs=2) as run:
         here = run.evaluate(1, vectors)
-        there = run.evaluate(2, torch.tensor(vectors, device=device, requires_grad=True))
-        run.scalars(1, {"batch/loss": torch.ones((), device=device)})
+        there = run.evaluate(2, torch.tensor(vectors, device=gpu, requires_grad=True))
+        run.scalars(1, {"batch/loss": torch.ones((), device=gpu)})
         assert space.runs()[0].memory_bytes > 0
     np.testing.assert_equal(here, there)

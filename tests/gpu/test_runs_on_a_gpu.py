@@ -68,9 +68,9 @@ def photographs(tmp_path):
 
 
 @pytest.mark.parametrize("loss", list_losses())
-def test_every_loss_trains(loss, device, tmp_path):
+def test_every_loss_trains(loss, gpu, tmp_path):
     sampler = SAMPLER if loss not in MEETS else Choice(name="random")
-    ended(config_of(device, loss=Choice(name=loss), sampler=sampler, training=MEETS.get(loss, {})), tmp_path)
+    ended(config_of(gpu, loss=Choice(name=loss), sampler=sampler, training=MEETS.get(loss, {})), tmp_path)
 
 
 FEATURES = {
@@ -86,14 +86,12 @@ FEATURES = {
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_a_run_with(feature, device, tmp_path):
-    ended(config_of(device, training=FEATURES[feature]), tmp_path)
+def test_a_run_with(feature, gpu, tmp_path):
+    ended(config_of(gpu, training=FEATURES[feature]), tmp_path)
 
 
-def test_float16_with_its_scaler(device, tmp_path):
-    if device == "cpu":
-        pytest.skip("slow on a CPU, and tested there elsewhere")
-    ended(config_of(device, training={"precision": "fp16"}), tmp_path)
+def test_float16_with_its_scaler(gpu, tmp_path):
+    ended(config_of(gpu, training={"precision": "fp16"}), tmp_path)
 
 
 EVALUATIONS = {
@@ -105,8 +103,8 @@ EVALUATIONS = {
 
 
 @pytest.mark.parametrize("evaluation", EVALUATIONS)
-def test_an_evaluation_with(evaluation, device, tmp_path):
-    ended(config_of(device, evaluation=EVALUATIONS[evaluation]), tmp_path)
+def test_an_evaluation_with(evaluation, gpu, tmp_path):
+    ended(config_of(gpu, evaluation=EVALUATIONS[evaluation]), tmp_path)
 
 
 TRANSFORMERS = {
@@ -126,9 +124,9 @@ def transformer(**params):
 
 
 @pytest.mark.parametrize("kind", TRANSFORMERS)
-def test_a_transformer_with(kind, device, photographs, tmp_path):
+def test_a_transformer_with(kind, gpu, photographs, tmp_path):
     config = config_of(
-        device, dataset=photographs, split=Choice(name="random"), backbone=transformer(**TRANSFORMERS[kind]),
+        gpu, dataset=photographs, split=Choice(name="random"), backbone=transformer(**TRANSFORMERS[kind]),
         augmentation=Choice(name="crop_flip", params={"crop": 1.0, "crops_of": "whole"}),
         training={"batch_size": 8},
     )  # fmt: skip
@@ -136,13 +134,13 @@ def test_a_transformer_with(kind, device, photographs, tmp_path):
 
 
 @pytest.mark.parametrize("training", [{"chunk": 4}, {"layer_decay": 0.7}, {"keep_features": True}])
-def test_a_transformer_trained_with(training, device, photographs, tmp_path):
+def test_a_transformer_trained_with(training, gpu, photographs, tmp_path):
     frozen = {"frozen_blocks": 12} if "keep_features" in training else {}
     augmentation = Choice(name="none")
     if "keep_features" not in training:
         augmentation = Choice(name="crop_flip", params={"crop": 1.0})
     config = config_of(
-        device, dataset=photographs, split=Choice(name="random"), backbone=transformer(**frozen),
+        gpu, dataset=photographs, split=Choice(name="random"), backbone=transformer(**frozen),
         augmentation=augmentation, training={"batch_size": 8, **training},
     )  # fmt: skip
     ended(config, tmp_path / "run")
@@ -160,19 +158,19 @@ def test_a_transformer_trained_with(training, device, photographs, tmp_path):
     ],
     ids=["none", "shift", "squares", "whole", "strong"],
 )
-def test_an_augmentation_of(kept, augmentation, device, photographs, tmp_path):
+def test_an_augmentation_of(kept, augmentation, gpu, photographs, tmp_path):
     if kept == "pixels" and augmentation.params.get("crops_of") == "whole":
         pytest.skip("whole images are kept encoded")
     config = config_of(
-        device, dataset=photographs, split=Choice(name="random"), augmentation=augmentation,
+        gpu, dataset=photographs, split=Choice(name="random"), augmentation=augmentation,
         training={"batch_size": 8, "keep_images": kept},
     )  # fmt: skip
     ended(config, tmp_path / "run")
 
 
-def test_a_checkpoint_of_one_device_goes_on_on_the_other(device, tmp_path):
-    first, _ = ended(config_of(device, training={"weight_average": 0.9, "epochs": 2}), tmp_path / "first")
-    for other in dict.fromkeys(("cpu", device)):
+def test_a_checkpoint_of_one_device_goes_on_on_the_other(gpu, tmp_path):
+    first, _ = ended(config_of(gpu, training={"weight_average": 0.9, "epochs": 2}), tmp_path / "first")
+    for other in dict.fromkeys(("cpu", gpu)):
         folder = tmp_path / other  # each goes on from the second epoch, and writes its own checkpoints
         folder.mkdir()
         config = config_of(other, training={"weight_average": 0.9, "epochs": 3})
@@ -189,8 +187,8 @@ def test_a_checkpoint_of_one_device_goes_on_on_the_other(device, tmp_path):
         assert any(isinstance(event, Evaluated) and event.epoch == 3 for event in events)
 
 
-def test_a_checkpoint_is_read_without_a_gpu(device, tmp_path):
-    ended(config_of(device), tmp_path)
+def test_a_checkpoint_is_read_without_a_gpu(gpu, tmp_path):
+    ended(config_of(gpu), tmp_path)
     leaves = tree_leaves(checkpoint.load(tmp_path / "last.pt"))
     assert all(leaf.device.type == "cpu" for leaf in leaves if isinstance(leaf, torch.Tensor))
 
