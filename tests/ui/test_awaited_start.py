@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.ui.test_cancelled_by_user import Gate, gate, notices  # noqa: F401 - fixtures
+from tests.ui.test_cancelled_by_user import Gate, gate  # noqa: F401 - fixtures
 from tests.ui.test_setup import CATALOG, FOUND, looked, typed  # noqa: F401 - a fixture
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
@@ -96,7 +96,7 @@ def test_a_start_before_the_check_has_ended_waits_for_it_and_says_so(page, qtbot
     assert not page.card.starts.isVisible()
 
 
-def test_a_start_that_the_check_refuses_makes_no_run_and_says_why(page, qtbot, gate, started, notices, monkeypatch):  # noqa: F811
+def test_a_start_that_the_check_refuses_makes_no_run_and_says_why(page, qtbot, gate, started, said, monkeypatch):  # noqa: F811
     def preflight(config, progress, cancelled, counted):
         gate.wait()
         raise Problem("The folder is empty.", todo="Choose another.")
@@ -106,13 +106,13 @@ def test_a_start_that_the_check_refuses_makes_no_run_and_says_why(page, qtbot, g
     qtbot.waitUntil(gate.begun.is_set)
     gate.open.set()
     qtbot.waitUntil(lambda: not page.start.isEnabled())
-    assert notices == ["The run was not started. The folder is empty. Choose another."]
+    assert said == ["The run was not started. The folder is empty. Choose another."]
     assert started == []
     assert page.start.text() == "Start"
 
 
 @pytest.mark.parametrize("how", ["button", "edit", "activity"])
-def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started, checked, notices, how, monkeypatch):  # noqa: F811
+def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started, checked, said, how, monkeypatch):  # noqa: F811
     monkeypatch.setattr(QApplication, "doubleClickInterval", lambda: 0)
     page.start_run()
     qtbot.waitUntil(gate.begun.is_set)
@@ -127,7 +127,7 @@ def test_a_start_that_waits_can_be_cancelled(page, session, qtbot, gate, started
     assert started == []
     assert page.start.text() == "Start"
     assert len(checked) == (2 if how == "edit" else 1)
-    assert notices == (["The run was not started. Preflight was cancelled."] if how == "activity" else [])
+    assert said == (["The run was not started. Preflight was cancelled."] if how == "activity" else [])
     page.start_run()
     assert started == [page.config], "the check has ended: nothing is waited for"
 
@@ -164,11 +164,11 @@ def test_an_offered_start_that_comes_before_the_catalog_waits_for_that_too(sessi
     page.runner.drop()
 
 
-def test_an_offered_start_that_cannot_begin_says_why(page, session, started, notices):  # noqa: F811
+def test_an_offered_start_that_cannot_begin_says_why(page, session, started, said):
     session.start_offered.emit(RunConfig(dataset=Choice(name="folder")))
     assert started == []
-    assert len(notices) == 1
-    assert notices[0].startswith("The run was not started. ")
+    assert len(said) == 1
+    assert said[0].startswith("The run was not started. ")
     assert not page.awaited.waits
 
 

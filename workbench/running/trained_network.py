@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from workbench.datasets.images.loader import Picture
     from workbench.datasets.prepared import Prepared
 
+UNCHANGED, ELSEWHERE = "The run is unchanged.", "choose another device, such as cpu"
+
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's existing checkpoints, the one to resume from first."""
@@ -90,16 +92,27 @@ class Trained:
         return np.asarray(self.crop(batch).numpy())
 
     def move_to(self, device: str) -> None:
-        """Embed on this device from now on: "auto", "cpu", "cuda", "cuda:1", "mps". Raises Problem without it."""
-        from workbench.training.device import choose
+        """Embed on this device from now on: "auto", "cpu", "cuda", "cuda:1", "mps".
 
-        self.model.to(choose(device))
+        Raises:
+            Problem: it is not there, or has no memory for the network.
+        """
+        from workbench.training.device import choose, refusing_what_does_not_fit
+
+        with refusing_what_does_not_fit(UNCHANGED, ELSEWHERE):
+            self.model.to(choose(device))
 
     def embed_inputs(self, batch: np.ndarray) -> np.ndarray:
-        """Embeddings [m, d] float32 of the network's input, float32 [m, C, H, W]."""
+        """Embeddings [m, d] float32 of the network's input, float32 [m, C, H, W].
+
+        Raises:
+            Problem: the device has no memory for them.
+        """
         import torch
 
-        with torch.no_grad():
+        from workbench.training.device import refusing_what_does_not_fit
+
+        with torch.no_grad(), refusing_what_does_not_fit(UNCHANGED, ELSEWHERE):
             inputs = torch.from_numpy(batch).to(next(self.model.parameters()).device)
             return np.asarray(self.compared(self.model(inputs).float().cpu()).numpy())
 

@@ -189,8 +189,15 @@ def let_go(error: BaseException) -> None:
 
 
 @contextmanager
-def refusing_what_does_not_fit() -> Iterator[None]:
-    """For the block that puts a network and its data on a device. Raises Problem if that has no memory for them."""
+def refusing_what_does_not_fit(
+    kept: str = "Nothing was started.", todo: str = "choose another device or a smaller network"
+) -> Iterator[None]:
+    """For the block that puts a network and its data on a device. Raises Problem if that has no memory for them.
+
+    Args:
+        kept: the Problem's.
+        todo: what to do besides ending other programs.
+    """
     try:
         yield
     except (RuntimeError, MemoryError) as error:
@@ -200,8 +207,8 @@ def refusing_what_does_not_fit() -> Iterator[None]:
         reason = str(error).strip().partition("\n")[0]
         raise Problem(
             f"The network and its data do not fit into the memory of the device ({reason}).",
-            kept="Nothing was started.",
-            todo="End other programs that use it, or choose another device or a smaller network.",
+            kept=kept,
+            todo=f"End other programs that use it, or {todo}.",
         ) from None
 
 

@@ -94,12 +94,10 @@ class ShortcutsDialog(MainButtonDialog):
         self.reset_all.clicked.connect(self._reset_all)
         self.undo.clicked.connect(self._undo_reset)
         close.clicked.connect(self.accept)
-        foot = in_row(
-            (label("Enter, or a click on the keys, then the new ones. Delete: the first keys.", "muted"), 1),
-            self.undo,
-            self.reset_all,
-            close,
+        hint = label(
+            "Press Enter or click the keys, then press the new ones. Delete restores the default.", "muted", wrap=True
         )
+        foot = in_row((hint, 1), self.undo, self.reset_all, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
         open_at(self, theme.text_px(760), theme.text_px(560))
 
