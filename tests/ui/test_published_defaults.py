@@ -14,10 +14,15 @@ from workbench.ui.pages.setup.model.repairs import repairs
 from workbench.ui.style.field_words import tooltip
 
 
-@pytest.fixture
-def draft():
+@pytest.fixture(scope="module")
+def described():
     registry.discover_all()
-    return Draft(registry.catalog(), presets()[0].config)
+    return registry.catalog()
+
+
+@pytest.fixture
+def draft(described):
+    return Draft(described, presets()[0].config)
 
 
 def test_a_loss_comes_with_what_is_published_for_the_data_set(draft):
