@@ -165,6 +165,14 @@ def test_a_group_gets_one_class_which_is_kept_undone_and_saved(qtbot, session, w
     assert listed(panel) == ["c.png", "d.png", "e.png", "f.png"]
 
 
+def test_a_choice_that_lists_no_image_says_so(panel):
+    panel.listed.buttons[ANSWERED].click()
+    assert panel.nothing.text() == "No image is answered yet."
+    assert not panel.nothing.isHidden()
+    panel.listed.buttons[GROUPED].click()
+    assert panel.nothing.isHidden()
+
+
 def test_both_pictures_are_shown_and_a_missing_file_says_so(qtbot, panel, tmp_path):
     qtbot.waitUntil(lambda: not panel.beside.new.pixmap().isNull())
     qtbot.waitUntil(lambda: not panel.beside.near.pixmap().isNull())

@@ -74,6 +74,12 @@ FPIR_TIP = (
     "the similarity from which a class is suggested."
 )
 CHOICES = ((ALL, "All"), (NAMED, "With a class"), (GROUPED, "In groups"), (ALONE, "Alone"), (ANSWERED, "Answered"))
+NONE_LISTED = {
+    NAMED: "No image has a class.",
+    GROUPED: "No image without a class is in a group.",
+    ALONE: "Every image has a class, or is in a group.",
+    ANSWERED: "No image is answered yet.",
+}
 UNSURE = "A folder is needed."
 ORDERS = (
     (GROUPS, "Groups first", "The largest group of images without a class first, and in it the most typical image"),
@@ -145,13 +151,13 @@ class NewImagesPanel(QStackedWidget):
         self.table.setSortingEnabled(True)
         self.table_actions = TableActions(self.session.fulfil, self.table, "labels.csv", self.rows.unwritten, self._csv)
         self.copy, self.save = self.table_actions.icons()
-        self.beside = Beside(self._pictures, self._loader)
+        self.beside, self.nothing = Beside(self._pictures, self._loader), label("", "muted", wrap=True)
         head = in_lines(
             label("New images", "title"), self.listed, self.order, self.undo, self.again, self.copy, self.save,
         )  # fmt: skip
         content = QWidget()
         row = in_row((self.table, LIST), (self.beside, BESIDE), spacing=8)
-        in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
+        in_column(head, self.sentence, self.nothing, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
         for page in (self.ask, self.measuring, ScrolledDown(content)):
             self.addWidget(page)
 
@@ -252,6 +258,8 @@ class NewImagesPanel(QStackedWidget):
         for name, words in CHOICES:
             self.listed.buttons[name].setText(f"{words} {counts[name]:,}")
         self.rows.show(self.model.shown())
+        self.nothing.setText(NONE_LISTED.get(self.model.listed, ""))
+        self.nothing.setHidden(bool(self.rows.rows))
         self._fit()
         self.undo.setEnabled(self.model.can_undo)
         answers = {} if self.model.labelling is None else self.model.labelling.answers
