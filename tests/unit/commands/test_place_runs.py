@@ -227,3 +227,14 @@ def test_runs_that_are_followed_tell_their_remarks_scores_and_result_as_those_he
         assert line.endswith("at epoch 2; optimistic, as it was chosen on the test set.")
     assert head.startswith("| two")
     assert row.startswith("| mean ± SD over seeds | 2 | ")
+
+
+def test_a_run_that_is_not_followed_says_how_to_follow_it(workspace, played, monkeypatch):
+    there = {name: getattr(sending, name) for name in ("prepare", "submit", "translated")}
+    monkeypatch.setattr(commands, "sending", SimpleNamespace(refuse_missing=lambda *_: "", **there))
+    config = workspace.path / "one.toml"
+    config.write_text(RunConfig(name="one").to_toml(), "utf-8")
+    result = CliRunner().invoke(cli, ["run", str(config), "--place", "box", "--detach", "-w", str(workspace.path)])
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("Run 1 at box. Follow with: ")
+    assert f"place follow box --workspace {workspace.path}" in result.stderr

@@ -111,7 +111,7 @@ def fetch(run: int, folder: Path | None) -> None:
             raise Problem(
                 f"No checkpoint of run {run} was fetched from {place}.",
                 kept="What was fetched of the run before is kept.",
-                todo="A run that ended before its first evaluation may have none there.",
+                todo="A run that ended before its first checkpoint has none there.",
             )
         for path in paths:
             click.echo(path)
@@ -134,7 +134,8 @@ def run_at(
         numbers = sending.prepare(workspace, config, place)
         sending.submit(workspace, numbers, place, launcher)
         said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
-        click.echo(f"{said} at {name}.", err=True)
+        then = f" Follow with: {typed(workspace.path, 'place', 'follow', name)}" if detach else ""
+        click.echo(f"{said} at {name}.{then}", err=True)
         with printed_runs(workspace, numbers, as_json):
             return 0 if detach else _follow(workspace, name, numbers, quiet=quiet, result=True, as_json=as_json)
 
