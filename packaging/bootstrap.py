@@ -56,7 +56,6 @@ USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, o
 FORMATS = ["parquet", "onnx"]  # extras of pyproject.toml, so that every format that is offered can be written
 PIP_CACHE = 4 * 10**9  # bytes; measured: 2.9 GB are fetched
 MOST_PROCESSES, OF_PROCESS = 4, 5 << 30  # of the tests; bytes of memory that each may need
-MEMORY_DISK, OF_TESTS = Path("/dev/shm"), 6 << 30  # bytes that must be free there for what the tests write
 
 # Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
 LIBRARIES = (
@@ -533,18 +532,6 @@ def test_processes() -> int:
     return min(MOST_PROCESSES, cores + (memory >= OF_PROCESS * (cores + 1)))
 
 
-def memory_disk() -> "Path | None":
-    """Where Linux keeps files in memory, if it has room and programs may run there: no test waits for its disk."""
-    if sys.platform != "linux":
-        return None
-    try:
-        free, flags = shutil.disk_usage(MEMORY_DISK).free, os.statvfs(MEMORY_DISK).f_flag
-    except OSError:
-        return None
-    usable = free >= OF_TESTS and not flags & os.ST_NOEXEC and os.access(MEMORY_DISK, os.W_OK)
-    return MEMORY_DISK if usable else None
-
-
 def test(arguments: "Sequence[str]") -> int:
     environment = Environment(ROOT)
     prepare(environment, [*FORMATS, "test"], qt=True)
@@ -555,9 +542,6 @@ def test(arguments: "Sequence[str]") -> int:
     if not arguments:  # all but the slow ones, on a few processes of one thread each
         arguments = ["-m", "not slow", "-n", str(test_processes()), "--dist", "worksteal"]
         variables.setdefault("OMP_NUM_THREADS", "1")
-        folder = memory_disk()
-        if folder:
-            variables.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
     return hand_over(environment, ["-m", "pytest", *arguments], variables)
 
 

@@ -104,27 +104,6 @@ def test_the_tests_have_a_process_more_than_cores_where_there_is_memory_for_it(
     assert bootstrap.test_processes() == processes
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a disk in memory under a name")
-@pytest.mark.parametrize(
-    ("gigabytes", "programs", "writable", "used"),
-    [(8, True, True, True), (5, True, True, False), (8, False, True, False), (8, True, False, False)],
-)
-def test_the_tests_write_into_memory_where_it_has_room_and_programs_may_run(
-    monkeypatch, tmp_path, gigabytes, programs, writable, used
-):
-    flags = 0 if programs else os.ST_NOEXEC
-    monkeypatch.setattr(bootstrap, "MEMORY_DISK", tmp_path)
-    monkeypatch.setattr(bootstrap.shutil, "disk_usage", lambda path: SimpleNamespace(free=gigabytes << 30))
-    monkeypatch.setattr(bootstrap.os, "statvfs", lambda path: SimpleNamespace(f_flag=flags))
-    monkeypatch.setattr(bootstrap.os, "access", lambda path, mode: writable)
-    assert bootstrap.memory_disk() == (tmp_path if used else None)
-
-
-def test_without_a_disk_in_memory_the_tests_write_where_all_temporary_files_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(bootstrap, "MEMORY_DISK", tmp_path / "none")
-    assert bootstrap.memory_disk() is None
-
-
 def test_the_tests_need_more_than_the_program(installed):
     installed.write_stamp([])
     assert installed.lacks([]) == "nothing"
